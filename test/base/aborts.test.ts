@@ -3,9 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { allOf } from 'holdfast';
 import { createElection } from 'holdfast/election';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { firstOf, onAbort } from '../../src/base/aborts.ts';
-import { setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
+import { it, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
@@ -33,10 +33,9 @@ describe('a signal that many wait with', () => {
     warn.mockRestore();
   });
 
-  it('is left by those who have what they waited for', async () => {
-    const { locks } = setUp();
+  it('is left by those who have what they waited for', async ({ bed }) => {
     const { signal } = new AbortController();
-    await locks.mutex('a').run({ signal }, () => {});
+    await bed.locks.mutex('a').run({ signal }, () => {});
     expect(listeners(signal)).toBe(0);
   });
 });

@@ -40,8 +40,7 @@ describe('errors', () => {
       expect(error.code).toBe(code);
       expect(error.name).toBe(error.constructor.name);
       expect(error.message).toMatch(/\S/);
-      expect(isLockError(error)).toBe(true);
-      expect(isLockError(error, code)).toBe(true);
+      expect([isLockError(error), isLockError(error, code)]).toEqual([true, true]);
       expect(isLockError(error, code === 'USAGE' ? 'STORE' : 'USAGE')).toBe(false);
       expect('cause' in error, 'no cause unless there is one').toBe(false);
     });

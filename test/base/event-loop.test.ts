@@ -1,10 +1,10 @@
 /** What goes on for whoever comes is not in the asynchronous context of whoever came first. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Clock, currentLease, type Lease, type Timer } from 'holdfast';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { EventLoop } from '../../src/base/event-loop.ts';
-import { held, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
+import { held, it, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 const context = new AsyncLocalStorage<string>();
 
@@ -35,8 +35,7 @@ function timersOf(clock: Clock): () => string[] {
   return () => [...pending.values()];
 }
 
-it('the first request is in the context of its caller', async () => {
-  const { clock, store, locks } = setUp();
+it('the first request is in the context of its caller', async ({ clock, store, locks }) => {
   const seen: string[] = [];
   store.onClaim = ({ resource }) => {
     seen.push(`${resource} by ${around()}`);
@@ -49,35 +48,33 @@ it('the first request is in the context of its caller', async () => {
   expect(seen).toEqual(['a by one', 'b by two']);
 });
 
-it('heartbeats are nobody’s, and what is left behind remembers nobody', async () => {
-  const { clock, store, locks } = setUp();
-  const timers = timersOf(clock);
+it('heartbeats are nobody’s, and what is left behind remembers nobody', async ({ bed }) => {
+  const timers = timersOf(bed.clock);
   const seen: string[] = [];
-  store.onRenew = () => {
+  bed.store.onRenew = () => {
     seen.push(around());
     return held();
   };
-  const lock = locks.mutex('a');
+  const lock = bed.locks.mutex('a');
   const lease = context.run('holder', () => lock.acquire());
   const wait = watchOutcome(context.run('waiter', () => lock.acquire({ wait: 1_000 })));
-  await clock.advance(7_000);
+  await bed.clock.advance(7_000);
   expect(wait.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
   expect(seen).toEqual(['nobody', 'nobody']);
   // The next heartbeat, the next look at slow waits, and what keeps a process alive that waits.
   expect(timers()).toEqual(['nobody', 'nobody', 'nobody']);
-  await Promise.all([lease.then(({ release }) => release()), clock.rest()]);
+  await Promise.all([lease.then(({ release }) => release()), bed.clock.rest()]);
 });
 
-it('batches behind the first are nobody’s, however long the lane is busy', async () => {
-  const { clock, store, locks } = setUp();
+it('batches behind the first are nobody’s, however long the lane is busy', async ({ bed }) => {
   const seen: string[] = [];
-  store.onClaim = ({ resource }) => {
+  bed.store.onClaim = ({ resource }) => {
     seen.push(`${resource} by ${around()}`);
-    if (resource === 'a') context.run('two', () => void locks.mutex('b').acquire());
+    if (resource === 'a') context.run('two', () => void bed.locks.mutex('b').acquire());
     return held();
   };
-  void context.run('one', () => locks.mutex('a').acquire());
-  await clock.rest();
+  void context.run('one', () => bed.locks.mutex('a').acquire());
+  await bed.clock.rest();
   expect(seen).toEqual(['a by one', 'b by nobody']);
 });
 
@@ -99,21 +96,19 @@ it('what a hint makes us ask is not of whoever opened the connection', async () 
 });
 
 for (const found of ['a read', 'a heartbeat'] as const) {
-  it(`a loss that ${found} finds is told in the context of nobody`, async () => {
-    const { clock, store, locks } = setUp();
+  it(`a loss that ${found} finds is told in the context of nobody`, async ({ bed }) => {
     const seen: string[] = [];
-    const lease = await context.run('holder', () => locks.mutex('a').acquire());
-    locks.on('lost', () => seen.push(around()));
-    store.onRenew = () => ({ state: 'gone', why: 'evicted' });
-    if (found === 'a read') clock.stall(20_000);
+    const lease = await context.run('holder', () => bed.locks.mutex('a').acquire());
+    bed.locks.on('lost', () => seen.push(around()));
+    bed.store.onRenew = () => ({ state: 'gone', why: 'evicted' });
+    if (found === 'a read') bed.clock.stall(20_000);
     expect(context.run('reader', () => lease.held)).toBe(found === 'a heartbeat');
-    await clock.advance(3_400);
+    await bed.clock.advance(3_400);
     expect(seen).toEqual(['nobody']);
   });
 }
 
-it('work is in the context of its caller, whoever passes the lock on', async () => {
-  const { clock, locks } = setUp();
+it('work is in the context of its caller, whoever passes the lock on', async ({ clock, locks }) => {
   const lock = locks.mutex('a');
   const seen: unknown[] = [];
   const work = (lease: Lease): void => void seen.push([around(), currentLease() === lease]);

@@ -1,12 +1,11 @@
 /** A deadlock that programs have found, as the command line tells it. */
 import { createLocks, detectDeadlocks, holding } from 'holdfast';
 import { openStore } from 'holdfast/connect';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { until } from '../support/until.ts';
-import { Place } from './program.ts';
+import { it } from './program.ts';
 
-it('is told by show of its names, and by a command that waits behind it', async () => {
-  const place = new Place();
+it('is told by show of its names, and by a command that waits behind it', async ({ place }) => {
   const locks = createLocks(await openStore(`sqlite:${place.file}`), { label: 'bank' });
   onTestFinished(() => locks.close({ drain: 0 }));
   detectDeadlocks(locks, { after: 100 });

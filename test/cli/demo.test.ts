@@ -1,7 +1,7 @@
 /** The demo of the package, with real processes. */
 import { readdirSync } from 'node:fs';
-import { expect, it } from 'vitest';
-import { Place } from './program.ts';
+import { expect } from 'vitest';
+import { it, Place } from './program.ts';
 
 it('shows a lock that moves on and a late write that is refused, and leaves nothing', async () => {
   const place = new Place();
@@ -17,8 +17,7 @@ it('shows a lock that moves on and a late write that is refused, and leaves noth
   expect(readdirSync(place.folder)).toEqual([]);
 });
 
-it('leaves nothing when it is ended while a process of it stands still', async () => {
-  const place = new Place();
+it('leaves nothing when it is ended while a process of it stands still', async ({ place }) => {
   const env = { ...place.env, TMPDIR: place.folder };
   const demo = place.start(['demo'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   await demo.says('is stopped');
@@ -28,8 +27,7 @@ it('leaves nothing when it is ended while a process of it stands still', async (
   expect(readdirSync(place.folder)).toEqual([]);
 });
 
-it('leaves nothing when its reader goes', async () => {
-  const place = new Place();
+it('leaves nothing when its reader goes', async ({ place }) => {
   const env = { TMPDIR: place.folder };
   const demo = place.shell('$holdfast demo | head -n 1', { env });
   expect(await demo.fate).toMatchObject({ out: expect.stringMatching(/^One .*\n$/), err: '' });

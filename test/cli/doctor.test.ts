@@ -1,7 +1,7 @@
 /** What `holdfast doctor` finds in a file. */
 import { writeFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
-import { Place } from './program.ts';
+import { expect } from 'vitest';
+import { it, Place } from './program.ts';
 
 it('finds nothing to do in a file that is in use, and leaves no lock behind', async () => {
   const place = await Place.used();
@@ -23,8 +23,7 @@ it('judges no other store than the one that is meant', async () => {
   expect(err).toMatch(/one word too many; a store needs --store/);
 });
 
-it('says what is wrong with a file that is none, or not there', async () => {
-  const place = new Place();
+it('says what is wrong with a file that is none, or not there', async ({ place }) => {
   const missing = await place.fate('doctor');
   expect(missing.status).toBe(69);
   expect(missing.out).toMatch(/^LOOK {2}store {2}There is no file/);

@@ -1,14 +1,13 @@
 /** A lock that goes from one command to the next, by way of a file. */
 import { copyFileSync, existsSync, readdirSync, statSync } from 'node:fs';
-import { expect, it } from 'vitest';
-import { Place } from './program.ts';
+import { expect } from 'vitest';
+import { it } from './program.ts';
 
 const TOKEN = ['sh', '-c', 'echo $HOLDFAST_RESOURCE $HOLDFAST_TOKEN'];
 /** Longer than a few processes take to start. */
 const GIVE = ['run', 'a', '--ttl', '30s', '--hand-over', 'lease', '--'];
 
-it('goes on with it, and lets nobody in between', async () => {
-  const place = new Place();
+it('goes on with it, and lets nobody in between', async ({ place }) => {
   const first = await place.fate(...GIVE, ...TOKEN);
   expect(first).toMatchObject({ status: 0, err: '' });
   expect(statSync(place.path('lease')).mode & 0o777).toBe(0o600);
@@ -23,8 +22,7 @@ it('goes on with it, and lets nobody in between', async () => {
   expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
 });
 
-it('is resumed once, however many have the file', async () => {
-  const place = new Place();
+it('is resumed once, however many have the file', async ({ place }) => {
   await place.fate(...GIVE, 'true');
   copyFileSync(place.path('lease'), place.path('copy'));
   const again = ['--hand-over', 'lease', '--ttl', '30s', '--'];
@@ -39,15 +37,13 @@ it('is resumed once, however many have the file', async () => {
   expect(existsSync(place.path('ran'))).toBe(false);
 });
 
-it('is released by a command that fails', async () => {
-  const place = new Place();
+it('is released by a command that fails', async ({ place }) => {
   expect((await place.fate(...GIVE, 'false')).status).toBe(1);
   expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
   expect(readdirSync(place.folder).filter((name) => name.startsWith('lease'))).toEqual([]);
 });
 
-it('says so if the file cannot be written', async () => {
-  const place = new Place();
+it('says so if the file cannot be written', async ({ place }) => {
   const fate = await place.fate('run', 'a', '--hand-over', 'no/lease', '--', 'touch', 'ran');
   expect(fate).toMatchObject({ status: 74, out: '' });
   expect(fate.err).toMatch(/"no\/lease" cannot be written/);
@@ -55,8 +51,7 @@ it('says so if the file cannot be written', async () => {
   expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
 });
 
-it('may come by a pipe, which stays', async () => {
-  const place = new Place();
+it('may come by a pipe, which stays', async ({ place }) => {
   await place.fate(...GIVE, 'true');
   const script = 'mkfifo way; cat lease > way & $holdfast resume way -- echo ran';
   const fate = await place.shell(script, { stdio: ['ignore', 'pipe', 'pipe'] }).fate;

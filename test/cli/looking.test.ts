@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import Database from 'libsql';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { until } from '../support/until.ts';
-import { letGo, Place, type Program, pause } from './program.ts';
+import { it, letGo, Place, type Program, pause } from './program.ts';
 
 async function json<T>(place: Place, ...args: string[]): Promise<T> {
   const { out, err } = await place.fate('--json', ...args);
@@ -10,18 +10,14 @@ async function json<T>(place: Place, ...args: string[]): Promise<T> {
   return JSON.parse(out) as T;
 }
 
-interface MemberJson {
-  readonly token: string;
-  readonly pid: number;
-}
+type MemberJson = { readonly token: string; readonly pid: number };
 
 interface QueueJson {
   readonly holders: readonly MemberJson[];
   readonly waiters: readonly MemberJson[];
 }
 
-it('ls lists names in order, those with a prefix', async () => {
-  const place = new Place();
+it('ls lists names in order, those with a prefix', async ({ place }) => {
   const holders: Program[] = [];
   for (const name of ['b:2', 'a', 'b:1', 'new\nline', 'caf\u00e9']) {
     holders.push(await place.hold(name));
@@ -35,8 +31,7 @@ it('ls lists names in order, those with a prefix', async () => {
   expect(await place.fate('ls')).toMatchObject({ status: 0, out: '', err: '' });
 });
 
-it('ls -l tells how much is taken, by whom, and how many wait', async () => {
-  const place = new Place();
+it('ls -l tells how much is taken, by whom, and how many wait', async ({ place }) => {
   const holder = await place.hold('backup', '--label', 'nightly');
   const waiter = await place.wait('run', 'backup', '--', 'cat');
   const gpu = await place.hold('gpu', '--limit', '4', '--permits', '3');
@@ -72,15 +67,13 @@ it.each(['ls', 'ls -l', 'show a', 'watch a', 'evict a --token 1 --reason x'])(
   },
 );
 
-it('takes a plain path as the store', async () => {
-  const place = new Place();
+it('takes a plain path as the store', async ({ place }) => {
   const inner = ['sh', '-c', '$holdfast ls --store plain.db'];
   const { out } = await place.fate('run', 'a', '--store', './plain.db', '--', ...inner);
   expect(out).toBe('a\n');
 });
 
-it('sends no orders to a terminal, in JSON either', async () => {
-  const place = new Place();
+it('sends no orders to a terminal, in JSON either', async ({ place }) => {
   // An escape, one in a single byte of Latin-1, a change of direction, and one beyond 16 bits.
   const name = 'a\u001b[2J\u009b\u202e\u{e0001}';
   const holder = await place.hold(name, '--label', name);
@@ -94,8 +87,7 @@ it('sends no orders to a terminal, in JSON either', async () => {
   await letGo(holder);
 });
 
-it('show tells holders, then waiters in order', async () => {
-  const place = new Place();
+it('show tells holders, then waiters in order', async ({ place }) => {
   const four = ['gpu', '--limit', '4'] as const;
   const holder = await place.hold(...four, '--permits', '3', '--label', 'big\u001b[2J');
   const first = await place.wait('run', ...four, '--permits', '2', '--', 'cat');
@@ -159,8 +151,7 @@ it('tells an election as one: who leads, who stands by', async () => {
   expect(await watch.fate).toMatchObject({ status: 0, err: '' });
 });
 
-it('a read-write lock has no limit', async () => {
-  const place = new Place();
+it('a read-write lock has no limit', async ({ place }) => {
   const writer = await place.hold('config', '--write');
   expect(await json(place, 'show', 'config')).toMatchObject({
     ...{ limit: null, holders: [{ kind: 'write', permits: 1 }] },
@@ -188,11 +179,8 @@ it('watch appends a line for each change, until it is interrupted', async () => 
   const [before, ...lines] = out.trimEnd().split('\n');
   expect(before).toMatch(/Z a: no holders, no waiters$/);
   expect(lines.map((line) => `${line.split(/ +/)[1]} ${line.split(':').at(-1)}`)).toEqual([
-    `holds ${holder.pid} cat`,
-    `waits ${waiter.pid} cat`,
-    `left ${holder.pid} cat`,
-    `holds ${waiter.pid} cat`,
-    `left ${waiter.pid} cat`,
+    ...[`holds ${holder.pid} cat`, `waits ${waiter.pid} cat`, `left ${holder.pid} cat`],
+    ...[`holds ${waiter.pid} cat`, `left ${waiter.pid} cat`],
   ]);
 });
 
@@ -227,8 +215,7 @@ it('watch goes on when somebody else kept the store locked for a time', async ()
   expect([status, err]).toEqual([0, expect.stringMatching(/^holdfast: .+ was locked by .+\n$/)]);
 });
 
-it('ends quietly when nobody reads it any more', async () => {
-  const place = new Place();
+it('ends quietly when nobody reads it any more', async ({ place }) => {
   const first = await place.hold('a');
   // `head` prints when it ends; then the shell, too, has closed what it read from.
   const reader = '{ head -n 1; exec <&-; echo gone; }';
@@ -239,8 +226,7 @@ it('ends quietly when nobody reads it any more', async () => {
   expect(await watch.fate).toMatchObject({ status: 0, err: 'status-0\n' });
 });
 
-it('evict tells whether there was anybody', async () => {
-  const place = new Place();
+it('evict tells whether there was anybody', async ({ place }) => {
   const holder = await place.hold('a');
   const evict = ['evict', 'a', '--reason', 'a test'];
   expect(await place.fate(...evict, '--token', '12')).toEqual({
@@ -259,8 +245,7 @@ it('evict tells whether there was anybody', async () => {
   expect((await holder.fate).status).toBe(79);
 });
 
-it('explains itself', async () => {
-  const place = new Place();
+it('explains itself', async ({ place }) => {
   const { out, status } = await place.fate('--help');
   expect(status).toBe(0);
   for (const verb of ['run', 'top', 'doctor', 'completion']) {

@@ -1,9 +1,9 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { alive } from '../servers/process-table.ts';
 import { paced } from '../support/this-run.ts';
 import { until } from '../support/until.ts';
-import { Place, type Program, pause } from './program.ts';
+import { it, Place, type Program, pause } from './program.ts';
 
 /** Long enough for heartbeats to get through on a busy machine. */
 const TTL_MS = paced(2_000);
@@ -68,8 +68,7 @@ it.each([
   expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
 });
 
-it('kills what does not end within the grace', async () => {
-  const place = new Place();
+it('kills what does not end within the grace', async ({ place }) => {
   const program = run(place, FAMILY, '200ms', { deaf: '1' });
   const pids = await pidsOf(place);
   await standStill(program);
@@ -78,8 +77,7 @@ it('kills what does not end within the grace', async () => {
   expect(place.read('log')).toBe('');
 });
 
-it('says that the lock was lost even if the command has ended by then', async () => {
-  const place = new Place();
+it('says that the lock was lost even if the command has ended by then', async ({ place }) => {
   const script = 'echo up; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.02; done; echo done';
   const program = run(place, script);
   await program.says('up');
@@ -91,8 +89,7 @@ it('says that the lock was lost even if the command has ended by then', async ()
   expect(await program.fate).toMatchObject({ status: 79, signal: null });
 });
 
-it('ends what was stopped together with it before it goes on', async () => {
-  const place = new Place();
+it('ends what was stopped together with it before it goes on', async ({ place }) => {
   const script = 'echo $$; while [ -e "$PWD" ]; do echo at work >> work; sleep 0.02; done';
   const program = run(place, script);
   await until(() => place.read('work') !== '');
@@ -104,8 +101,7 @@ it('ends what was stopped together with it before it goes on', async () => {
   expect(place.read('work')).toBe(before);
 });
 
-it('is not hurried by signals while it ends the command', async () => {
-  const place = new Place();
+it('is not hurried by signals while it ends the command', async ({ place }) => {
   const script = `
     trap 'echo asked >> log' TERM
     echo up
@@ -122,8 +118,7 @@ it('is not hurried by signals while it ends the command', async () => {
   expect(place.read('log')).toBe('asked\nasked\ncleaned up\n');
 });
 
-it('ends the command although nobody reads what it complains of', async () => {
-  const place = new Place();
+it('ends the command although nobody reads what it complains of', async ({ place }) => {
   // It fills the standard error, and does not end when it is asked to.
   const script = `
     trap '' TERM

@@ -1,9 +1,9 @@
 import { copyFileSync, cpSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { builtPackage } from '../support/program-of.ts';
-import { type Fate, letGo, Place } from './program.ts';
+import { type Fate, it, letGo, Place } from './program.ts';
 
 const ONE_LINE = /^holdfast: .+\n$/;
 
@@ -196,16 +196,14 @@ it('no package is needed by the demo', async () => {
   expect(await withoutPackages('demo')).toMatchObject({ status: 0, err: '' });
 });
 
-it('another kind of lock under this name', async () => {
-  const place = new Place();
+it('another kind of lock under this name', async ({ place }) => {
   const holder = await place.hold('a');
   const { status, err } = await refused(place, ['run', 'a', '--limit', '2', '--', 'true']);
   expect([status, err]).toEqual([77, expect.stringContaining('as another kind of lock')]);
   await letGo(holder);
 });
 
-it('--json tells errors as JSON', async () => {
-  const place = new Place();
+it('--json tells errors as JSON', async ({ place }) => {
   const holder = await place.hold('a');
   const told = async (...args: string[]): Promise<unknown> =>
     JSON.parse((await place.fate(...args)).err);
@@ -220,8 +218,7 @@ it('--json tells errors as JSON', async () => {
   await letGo(holder);
 });
 
-it('a working directory that is gone', async () => {
-  const place = new Place();
+it('a working directory that is gone', async ({ place }) => {
   const run = '$holdfast run a --store sqlite:locks.db -- true';
   expect(await place.shell(`mkdir gone; cd gone; rmdir ../gone; ${run}`).fate).toMatchObject({
     ...{ status: 69, out: '', err: expect.stringMatching(/^holdfast: .*ENOENT.*\n$/) },
@@ -245,8 +242,7 @@ it('no room for what it prints', async () => {
   expect([status, err]).toEqual([74, expect.stringMatching(/^holdfast: The output .*ENOSPC.*\n$/)]);
 });
 
-it('repeats no password of a URL whose scheme is missing', async () => {
-  const place = new Place();
+it('repeats no password of a URL whose scheme is missing', async ({ place }) => {
   for (const store of ['app_user:secret@host/db', '//app:secret@host/db', ':secret@host/0']) {
     for (const words of ['run a -- true', 'show a']) {
       const { status, err } = await place.fate('--store', store, ...words.split(' '));

@@ -1,11 +1,10 @@
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { programOf } from '../support/program-of.ts';
-import { letGo, Place } from './program.ts';
+import { it, letGo } from './program.ts';
 
 const KEEP = ['--keep', '7d'];
 
-it('runs a command once for each key, and says with -v who did it', async () => {
-  const place = new Place();
+it('runs a command once for each key, and says with -v who did it', async ({ place }) => {
   const run = (key: string, ...flags: string[]) =>
     place.fate('once', key, ...KEEP, ...flags, '--', 'sh', '-c', 'echo ran >> log');
   expect(await run('a')).toMatchObject({ status: 0, err: '' });
@@ -19,8 +18,7 @@ it('runs a command once for each key, and says with -v who did it', async () => 
   expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
 });
 
-it('runs it again after a failure, whose status it passes on', async () => {
-  const place = new Place();
+it('runs it again after a failure, whose status it passes on', async ({ place }) => {
   const script = 'echo ran >> log; [ -e good ] || exit 7';
   const run = () => place.fate('once', 'a', ...KEEP, '--', 'sh', '-c', script);
   expect(await run()).toMatchObject({ status: 7, err: '' });
@@ -30,8 +28,7 @@ it('runs it again after a failure, whose status it passes on', async () => {
   expect(place.read('log')).toBe('ran\nran\n');
 });
 
-it('a killed attempt leaves no record', async () => {
-  const place = new Place();
+it('a killed attempt leaves no record', async ({ place }) => {
   const first = place.start(['once', 'a', ...KEEP, '--ttl', '200ms', '--', 'sleep', '60']);
   await place.holding(1, 0);
   first.kill('SIGKILL');
@@ -39,21 +36,18 @@ it('a killed attempt leaves no record', async () => {
   expect([fate.status, place.read('log')]).toEqual([0, 'ran\n']);
 });
 
-it('--try does not wait for another; without it, it waits and does nothing', async () => {
-  const place = new Place();
+it('--try does not wait for another; without it, it waits and does nothing', async ({ place }) => {
   const first = place.start(['once', 'a', ...KEEP, '--', 'cat']);
   await place.holding(1, 0);
   const tried = await place.fate('once', 'a', ...KEEP, '--try', '--', 'touch', 'ran');
   expect(tried).toMatchObject({ status: 75, err: expect.stringContaining('is being done on') });
   const zero = await place.fate('once', 'a', ...KEEP, '--try', '-E', '0', '--', 'touch', 'ran');
   expect(zero).toMatchObject({ status: 0, err: '' });
-  const waits = await place.wait('once', 'a', ...KEEP, '--', 'touch', 'ran');
-  await letGo(first, waits);
+  await letGo(first, await place.wait('once', 'a', ...KEEP, '--', 'touch', 'ran'));
   expect((await place.fate('run', 'x', '--', 'test', '-e', 'ran')).status).toBe(1);
 });
 
-it('an eviction ends the command, and the key is free', async () => {
-  const place = new Place();
+it('an eviction ends the command, and the key is free', async ({ place }) => {
   const first = place.start(['once', 'a', ...KEEP, '--', 'sleep', '60']);
   await place.holding(1, 0);
   await place.evict('once:a', '--now');
@@ -62,8 +56,7 @@ it('an eviction ends the command, and the key is free', async () => {
   expect(again).toMatchObject({ status: 0, out: 'ran\n' });
 });
 
-it('runs nothing if SIGTERM comes between the lock and the command', async () => {
-  const place = new Place();
+it('runs nothing if SIGTERM comes between the lock and the command', async ({ place }) => {
   const store = `module:${programOf('test/cli/children/early-store.ts').file}?${place.file}`;
   const fate = await place.fate('once', 'a', ...KEEP, '--store', store, '--', 'touch', 'ran');
   expect(fate).toEqual({ status: 143, signal: null, out: '', err: '' });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLocks, list } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
-import { expect, onTestFinished, type TestContext } from 'vitest';
+import { expect, onTestFinished, type TestAPI, type TestContext, test } from 'vitest';
 import { programOf } from '../support/program-of.ts';
 import { until } from '../support/until.ts';
 
@@ -130,6 +130,11 @@ export class Place {
   }
 }
 
+/** A test that gets a place of its own. */
+export const it: TestAPI<{ readonly place: Place }> = test.extend<{ readonly place: Place }>({
+  place: ({ task: _ }, give) => give(new Place()),
+});
+
 export class Program {
   readonly process: ChildProcess;
   readonly fate: Promise<Fate>;
@@ -139,12 +144,8 @@ export class Program {
 
   constructor(file: string, args: readonly string[], options: SpawnOptions) {
     this.process = spawn(file, args, options);
-    this.process.stdout?.on('data', (text: Buffer) => {
-      this.out += text;
-    });
-    this.process.stderr?.on('data', (text: Buffer) => {
-      this.err += text;
-    });
+    this.process.stdout?.on('data', (text: Buffer) => (this.out += text));
+    this.process.stderr?.on('data', (text: Buffer) => (this.err += text));
     this.fate = new Promise((resolve) => {
       this.process.once('close', (status, signal) => {
         this.#closed = true;

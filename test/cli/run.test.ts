@@ -1,10 +1,9 @@
 import { appendFileSync, statSync, writeFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { until } from '../support/until.ts';
-import { type Fate, Place } from './program.ts';
+import { type Fate, it, Place } from './program.ts';
 
-it('gives the command its token, and leaves nothing behind', async () => {
-  const place = new Place();
+it('gives the command its token, and leaves nothing behind', async ({ place }) => {
   const show = 'echo $HOLDFAST_RESOURCE $HOLDFAST_TOKEN $HOLDFAST_LINEAGE';
   const first = await place.fate('run', 'a', '--', 'sh', '-c', `${show}; $holdfast show a`);
   const second = await place.fate('run', 'a', '--', 'sh', '-c', show);
@@ -27,9 +26,8 @@ it.each([
   expect(fate).toMatchObject({ status, signal: null, err: '' });
 });
 
-it('leaves the standard input and output to the command', async () => {
+it('leaves the standard input and output to the command', async ({ place }) => {
   const text = 'a line of text\n'.repeat(100_000);
-  const place = new Place();
   writeFileSync(place.path('in'), text);
   // Through pipes that are empty, and then full, for a while: a non-blocking one would fail.
   const script = '(sleep 0.5; cat in) | $holdfast run a -- cat | (sleep 1; cmp - in && echo same)';
@@ -75,8 +73,7 @@ it.each([
   expect(() => statSync(place.path('ran'))).toThrow('ENOENT');
 });
 
-it('--min-hold keeps the lock taken after a quick command', async () => {
-  const place = new Place();
+it('--min-hold keeps the lock taken after a quick command', async ({ place }) => {
   const first = await place.fate('run', 'a', '--min-hold', '2m', '--', 'true');
   expect(first).toMatchObject({ status: 0, err: '' });
   expect((await place.fate('run', 'a', '--try', '--', 'true')).status).toBe(75);
@@ -88,8 +85,7 @@ it('--max-hold ends the command', async () => {
   expect([status, err]).toEqual([79, expect.stringMatching(/held for longer than maxHold/)]);
 });
 
-it('is evicted while it waits: not acquired, and nothing runs', async () => {
-  const place = new Place();
+it('is evicted while it waits: not acquired, and nothing runs', async ({ place }) => {
   const holder = place.fate('run', 'a', '--', ...STAY);
   await place.holding(1, 0);
   const waiter = place.fate('run', 'a', '--', 'touch', 'ran');
@@ -120,8 +116,7 @@ it('--replace-waiting leaves the command that runs, and only the newest waits', 
   expect(() => statSync(place.path('ran'))).toThrow('ENOENT');
 });
 
-it('--replace ends the command that runs, and then the newest runs', async () => {
-  const place = new Place();
+it('--replace ends the command that runs, and then the newest runs', async ({ place }) => {
   const running = place.fate('run', 'a', '--replace', '--', ...STAY);
   await place.holding(1, 0);
   const newest = await place.fate('run', 'a', '--replace', '--', 'echo', 'the newest');
@@ -130,8 +125,7 @@ it('--replace ends the command that runs, and then the newest runs', async () =>
   expect(await running).toMatchObject(replaced);
 });
 
-it('gives the lock back when the command ends, whatever it left running', async () => {
-  const place = new Place();
+it('gives the lock back when the command ends, whatever it left running', async ({ place }) => {
   const script =
     '(until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.05; done; echo done > left) >&- 2>&- & exit 3';
   expect((await place.fate('run', 'a', '--', 'sh', '-c', script)).status).toBe(3);
@@ -149,8 +143,7 @@ it('keeps its locks in the state directory of the user, which only he can enter'
   expect(statSync(place.path('state/holdfast')).mode & 0o777).toBe(0o700);
 });
 
-it('shows the warnings of others', async () => {
-  const place = new Place();
+it('shows the warnings of others', async ({ place }) => {
   const env = { ...place.env, NODE_OPTIONS: `--require ${place.path('warn.cjs')}` };
   writeFileSync(place.path('warn.cjs'), `process.emitWarning('look here');`);
   const fate = await place.start(['run', 'a', '--', 'true'], { env }).fate;

@@ -1,6 +1,6 @@
 /** The situations of the runbook, each brought about, and what the commands print then. */
-import { expect, it } from 'vitest';
-import { letGo, Place, type Program } from './program.ts';
+import { expect } from 'vitest';
+import { it, letGo, Place, type Program } from './program.ts';
 import { comparable, SHOWN } from './runbook.ts';
 
 /** The commands of this file; that on a store without memory is in servers/redis.test.ts. */
@@ -18,8 +18,7 @@ async function expectShown(place: Place, command: string): Promise<void> {
   expect(comparable(out)).toBe(SHOWN.get(command));
 }
 
-it('what waits, and a holder that hangs', async () => {
-  const place = new Place();
+it('what waits, and a holder that hangs', async ({ place }) => {
   const holder = await place.hold('import', '--label', 'import.sh');
   const others = [
     await wait(place, 'import', 'import.sh'),
@@ -44,8 +43,7 @@ it('what waits, and a holder that hangs', async () => {
   await letGo(...others);
 });
 
-it('a dead holder: the next one gets the lock by itself', async () => {
-  const place = new Place();
+it('a dead holder: the next one gets the lock by itself', async ({ place }) => {
   const dead = await place.hold('import', '--ttl', '3s');
   const next = await place.wait('run', 'import', '--', 'echo', 'in');
   dead.kill('SIGKILL');
@@ -53,8 +51,7 @@ it('a dead holder: the next one gets the lock by itself', async () => {
   expect(await next.fate).toMatchObject({ status: 0 });
 });
 
-it('programs that wait for each other', async () => {
-  const place = new Place();
+it('programs that wait for each other', async ({ place }) => {
   const nested = (from: string, to: string, label: string): Program => {
     const inner = `read _; exec $holdfast run ${to} --label ${label} -- true`;
     return place.start(['run', from, '--label', label, '--', 'sh', '-c', inner]);
@@ -70,8 +67,7 @@ it('programs that wait for each other', async () => {
   await Promise.all([a.fate, b.fate]);
 });
 
-it('programs that disagree about a limit', async () => {
-  const place = new Place();
+it('programs that disagree about a limit', async ({ place }) => {
   const programs = [
     await place.hold('gpu', '--label', 'train-v1', '--limit', '2'),
     await place.hold('gpu', '--label', 'train-v2', '--limit', '4'),
@@ -81,8 +77,7 @@ it('programs that disagree about a limit', async () => {
   await letGo(...programs);
 });
 
-it('an election', async () => {
-  const place = new Place();
+it('an election', async ({ place }) => {
   const elect = ['elect', 'scheduler', '--label', 'scheduler', '--', 'cat'];
   const leader = place.start(elect);
   await place.holding(1, 0);

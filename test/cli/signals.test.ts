@@ -1,9 +1,9 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { alive, stateOf } from '../servers/process-table.ts';
 import { until } from '../support/until.ts';
-import { Place, type Program, pause } from './program.ts';
+import { it, Place, type Program, pause } from './program.ts';
 
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 
@@ -67,8 +67,7 @@ it.each(['SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const)(
   },
 );
 
-it('stops and goes on with its command', async () => {
-  const place = new Place();
+it('stops and goes on with its command', async ({ place }) => {
   const program = place.start(['run', 'a', '--', 'sh', '-c', 'echo $$; read line; exit 5']);
   await until(() => /\d\n/.test(program.out));
   const pid = Number(program.out);
@@ -80,8 +79,7 @@ it('stops and goes on with its command', async () => {
   expect(await program.fate).toMatchObject({ status: 5, err: '' });
 });
 
-it('killed with SIGKILL, it leaves its command running without a lock', async () => {
-  const place = new Place();
+it('killed with SIGKILL, it leaves its command running without a lock', async ({ place }) => {
   const script = 'echo $$; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.02; done';
   const program = place.start(['run', 'a', '--ttl', '500ms', '--', 'sh', '-c', script]);
   await until(() => /\d\n/.test(program.out));
@@ -93,8 +91,7 @@ it('killed with SIGKILL, it leaves its command running without a lock', async ()
   await until(() => !alive(Number(program.out)));
 });
 
-it('a signal while it opens the store leaves nothing behind', async () => {
-  const place = new Place();
+it('a signal while it opens the store leaves nothing behind', async ({ place }) => {
   const programs = Array.from({ length: 12 }, () => place.start(['run', 'a', '--', 'sleep', '30']));
   // Anywhere from before its first line to after its grant.
   for (const program of programs) {

@@ -1,9 +1,9 @@
 import { appendFileSync } from 'node:fs';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect } from 'vitest';
 import { alive } from '../servers/process-table.ts';
 import { programOf } from '../support/program-of.ts';
 import { until } from '../support/until.ts';
-import { letGo, needsTerminals, Place, type Program, pause } from './program.ts';
+import { it, letGo, needsTerminals, Place, type Program, pause } from './program.ts';
 
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
@@ -12,8 +12,7 @@ const CTRL_Z = '\u001a';
 beforeEach(needsTerminals);
 
 describe('on a terminal', () => {
-  it('the command reads and writes there', async () => {
-    const place = new Place();
+  it('the command reads and writes there', async ({ place }) => {
     const terminal = place.terminal('$holdfast run a -- sh -c "echo up; cat; echo end"');
     await terminal.says('up');
     terminal.type('hello\n');
@@ -32,8 +31,7 @@ describe('on a terminal', () => {
     expect(await terminal.fate).toMatchObject({ status: 0, out: expect.stringContaining('got') });
   });
 
-  it('^C reaches the command once, and its end is that of the command', async () => {
-    const place = new Place();
+  it('^C reaches the command once, and its end is that of the command', async ({ place }) => {
     const stay = 'echo up; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.02; done; exit 5';
     const command = `trap 'echo INT >> log' INT; ${stay}`;
     const terminal = place.terminal(`exec $holdfast run a -- sh -c "${command}"`);
@@ -71,8 +69,7 @@ describe('on a terminal', () => {
     expect((await terminal.fate).out).toContain('ended by SIGINT');
   });
 
-  it('ends by SIGHUP when the terminal is gone', async () => {
-    const place = new Place();
+  it('ends by SIGHUP when the terminal is gone', async ({ place }) => {
     const run = '$holdfast run a -- sh -c "echo up; sleep 30"';
     appendFileSync(place.path('note.sh'), `trap : HUP; ${run}; echo $? > status`);
     // The terminal tells the first shell, and by its end all the others.
@@ -84,8 +81,7 @@ describe('on a terminal', () => {
     expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
   });
 
-  it('^Z stops it and the command, and fg resumes them', async () => {
-    const place = new Place();
+  it('^Z stops it and the command, and fg resumes them', async ({ place }) => {
     const terminal = place.terminal('bash --norc -i');
     terminal.type('$holdfast run a -- sh -c "echo begins-\\$((1 + 1)); cat"\n');
     await terminal.says('begins-2');
@@ -100,8 +96,7 @@ describe('on a terminal', () => {
     expect((await terminal.fate).out).toContain('status-0');
   });
 
-  it('a lost lock ends all of the command, and nothing else of its group', async () => {
-    const place = new Place();
+  it('a lost lock ends all of the command, and nothing else of its group', async ({ place }) => {
     const each = `sh -c 'echo $PPID' >> pids; while [ -e "$PWD" ]; do sleep 0.02; done`;
     appendFileSync(
       place.path('family.sh'),
@@ -124,8 +119,7 @@ describe('on a terminal', () => {
     expect(place.read('log')).toBe('TERM\n');
   });
 
-  it('evict asks', async () => {
-    const place = new Place();
+  it('evict asks', async ({ place }) => {
     const holder = await place.hold('a');
     const token = await place.tokenOf('a');
     for (const [answer, status] of [
@@ -219,8 +213,7 @@ describe('on a terminal', () => {
     expect((await terminal.fate).status).toBe(0);
   });
 
-  it('watch draws anew, in colour unless it is not wanted', async () => {
-    const place = new Place();
+  it('watch draws anew, in colour unless it is not wanted', async ({ place }) => {
     const holder = await place.hold('a');
     for (const [env, coloured] of [
       [{}, true],

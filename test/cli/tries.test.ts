@@ -1,9 +1,9 @@
 /** A try where no clock tells how old a holder's last sign of life is; TTLs that stores allow. */
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { programOf } from '../support/program-of.ts';
 import { paced } from '../support/this-run.ts';
 import { until } from '../support/until.ts';
-import { letGo, Place } from './program.ts';
+import { it, letGo, Place } from './program.ts';
 
 const TTL = ['--ttl', `${paced(1_500)}ms`] as const;
 
@@ -43,8 +43,7 @@ for (const verb of VERBS) {
   });
 }
 
-it('takes the TTL that the store allows, and leaves longer ones to it', async () => {
-  const place = new Place();
+it('takes the TTL that the store allows, and leaves longer ones to it', async ({ place }) => {
   const store = storeOf('short-store.ts', place.file);
   const ran = { status: 0, out: 'ran\n', err: '' };
   expect(await place.fate('run', 'a', ...store, '--', 'echo', 'ran')).toMatchObject(ran);

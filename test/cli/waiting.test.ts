@@ -1,7 +1,7 @@
 /** What a wait says, and to whom. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { until } from '../support/until.ts';
-import { letGo, needsTerminals, Place, type Program } from './program.ts';
+import { it, letGo, needsTerminals, Place, type Program } from './program.ts';
 
 const CTRL_C = '\u0003';
 
@@ -13,8 +13,7 @@ function waiting({ pid }: Program): string {
 }
 
 describe('a wait', () => {
-  it('says with -v that its place in the queue was lost', async () => {
-    const place = new Place();
+  it('says with -v that its place in the queue was lost', async ({ place }) => {
     await place.hold(...HOLD);
     const waiter = place.start(['run', 'invoice:7', '-v', '--ttl', '500ms', '--', 'touch', 'ran']);
     await waiter.saysOnError(' for invoice:7, held by ');
@@ -27,8 +26,7 @@ describe('a wait', () => {
     expect((await waiter.fate).status).toBe(143);
   });
 
-  it('says with -v for whom it waits, once, and else nothing', async () => {
-    const place = new Place();
+  it('says with -v for whom it waits, once, and else nothing', async ({ place }) => {
     const holder = await place.hold(...HOLD);
     const quiet = await place.wait('run', 'invoice:7', '--', 'true');
     const told = await place.wait('run', 'invoice:7', '-v', '--', 'true');
@@ -56,9 +54,8 @@ describe('a wait', () => {
     expect(lines.at(-1)).toBe('done\r\n');
   });
 
-  it('keeps its line within the width, and ends it at ^C', async ({ skip }) => {
+  it('keeps its line within the width, and ends it at ^C', async ({ skip, place }) => {
     needsTerminals({ skip });
-    const place = new Place();
     const holder = await place.hold(...HOLD);
     const terminal = place.terminal('stty cols 30; exec $holdfast run invoice:7 -- true');
     await terminal.says('waiting');
@@ -89,8 +86,7 @@ describe('a command that asks for the lock under which it runs', () => {
     expect(fate).toMatchObject({ status: 0, out: 'status-0\n', err: '' });
   });
 
-  it('waits if the lock of this name is another one', async () => {
-    const place = new Place();
+  it('waits if the lock of this name is another one', async ({ place }) => {
     const file = `--store ${place.path('other.db')}`;
     const script = 'echo in > held; exec cat';
     const holder = place.start(['run', 'a', ...file.split(' '), '--', 'sh', '-c', script]);

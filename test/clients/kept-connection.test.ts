@@ -45,10 +45,7 @@ class Session extends KeptConnection<Line> {
   }
 }
 
-interface Scene {
-  readonly session: Session;
-  readonly lines: Line[];
-}
+type Scene = { readonly session: Session; readonly lines: Line[] };
 
 const sessions: Session[] = [];
 afterEach(() => {

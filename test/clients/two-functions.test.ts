@@ -3,10 +3,7 @@ import { changeState, type OtherConnection, optimistic, rowLock } from 'holdfast
 import { describe, expect, it } from 'vitest';
 import { tableDocuments } from '../../src/stores/table/documents.ts';
 
-interface Answers {
-  readonly rows?: unknown;
-  readonly count?: unknown;
-}
+type Answers = { readonly rows?: unknown; readonly count?: unknown };
 
 /** Answers alike to each statement, and notes what it was asked. */
 function twoFunctions(answers: Answers, place: Partial<OtherConnection> = {}) {

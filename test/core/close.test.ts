@@ -1,15 +1,8 @@
 import { allOf, ClosedError, createLocks, evict, type Lease, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
-import { describe, expect, it } from 'vitest';
-import {
-  type Bed,
-  failure,
-  held,
-  setUp,
-  silence,
-  waiting,
-  watchOutcome,
-} from '../support/scripted-store.ts';
+import { describe, expect } from 'vitest';
+import type { Bed } from '../support/scripted-store.ts';
+import { failure, held, it, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 /** Work that goes on for this long, whatever its signal says. */
 function stubborn(bed: Bed, ms: number): (lease: Pick<Lease, 'signal'>) => Promise<string> {
@@ -17,8 +10,7 @@ function stubborn(bed: Bed, ms: number): (lease: Pick<Lease, 'signal'>) => Promi
 }
 
 describe('close', () => {
-  it('ends waits with ClosedError and takes them out of the queue', async () => {
-    const bed = setUp();
+  it('ends waits with ClosedError and takes them out of the queue', async ({ bed }) => {
     bed.store.onClaim = () => waiting();
     const { locks } = bed;
     const waits = [
@@ -35,8 +27,7 @@ describe('close', () => {
     expect([bed.store.closed, bed.clock.timers]).toEqual([1, 0]);
   });
 
-  it('lets running work finish, and refuses new', async () => {
-    const bed = setUp();
+  it('lets running work finish, and refuses new', async ({ bed }) => {
     const ran = watchOutcome(bed.locks.mutex('a').run(stubborn(bed, 5_000)));
     await bed.clock.rest();
     const closed = watchOutcome(bed.locks.close());
@@ -47,40 +38,37 @@ describe('close', () => {
     expect(bed.store.calls.map(({ verb }) => verb)).toEqual(['claim', 'renew', 'release']);
   });
 
-  it('takes back a claim that has no answer yet, before it closes the store', async () => {
-    const { clock, store, locks, late } = setUp();
-    store.onClaim = () => late(500, held());
-    store.onRelease = () => late(50, true);
-    const acquired = watchOutcome(locks.mutex('a').acquire());
-    await clock.rest();
-    const closed = watchOutcome(locks.close());
-    await clock.advance(49);
+  it('takes back a claim that has no answer yet, before it closes the store', async ({ bed }) => {
+    bed.store.onClaim = () => bed.late(500, held());
+    bed.store.onRelease = () => bed.late(50, true);
+    const acquired = watchOutcome(bed.locks.mutex('a').acquire());
+    await bed.clock.rest();
+    const closed = watchOutcome(bed.locks.close());
+    await bed.clock.advance(49);
     expect(acquired.error).toMatchObject({ code: 'CLOSED' });
-    expect([closed.done, store.closed]).toEqual([false, 0]);
-    await clock.advance(1);
-    expect([closed.done, store.closed]).toEqual([true, 1]);
-    const left = store.sent('release').flatMap(({ claims }) => claims);
-    expect(left).toMatchObject([{ id: store.entered[0]?.id, unanswered: true }]);
-    const requests = store.calls.length;
-    await clock.advance(60_000);
-    expect(store.calls).toHaveLength(requests);
+    expect([closed.done, bed.store.closed]).toEqual([false, 0]);
+    await bed.clock.advance(1);
+    expect([closed.done, bed.store.closed]).toEqual([true, 1]);
+    const left = bed.store.sent('release').flatMap(({ claims }) => claims);
+    expect(left).toMatchObject([{ id: bed.store.entered[0]?.id, unanswered: true }]);
+    const requests = bed.store.calls.length;
+    await bed.clock.advance(60_000);
+    expect(bed.store.calls).toHaveLength(requests);
   });
 
-  it('waits for the answer to a release that is under way', async () => {
-    const { clock, store, locks, late } = setUp();
-    store.onRelease = () => late(50, true);
-    const lease = await locks.mutex('a').acquire();
+  it('waits for the answer to a release that is under way', async ({ bed }) => {
+    bed.store.onRelease = () => bed.late(50, true);
+    const lease = await bed.locks.mutex('a').acquire();
     const released = watchOutcome(lease.release());
-    await clock.rest();
-    const closed = watchOutcome(locks.close());
-    await clock.advance(49);
-    expect([released.done, closed.done, store.closed]).toEqual([false, false, 0]);
-    await clock.advance(1);
-    expect([released.done, closed.done, store.closed]).toEqual([true, true, 1]);
+    await bed.clock.rest();
+    const closed = watchOutcome(bed.locks.close());
+    await bed.clock.advance(49);
+    expect([released.done, closed.done, bed.store.closed]).toEqual([false, false, 0]);
+    await bed.clock.advance(1);
+    expect([released.done, closed.done, bed.store.closed]).toEqual([true, true, 1]);
   });
 
-  it('aborts signals after `drain`, and releases what settles then', async () => {
-    const bed = setUp();
+  it('aborts signals after `drain`, and releases what settles then', async ({ bed }) => {
     const { locks, clock, store } = bed;
     const obedient = watchOutcome(
       locks.mutex('a').run(
@@ -109,8 +97,7 @@ describe('close', () => {
     expect(store.calls).toHaveLength(requests);
   });
 
-  it('is asked once; later calls wait for the same end', async () => {
-    const bed = setUp();
+  it('is asked once; later calls wait for the same end', async ({ bed }) => {
     const ways = [
       bed.locks.close(),
       bed.locks.close({ drain: 0 }),
@@ -121,8 +108,7 @@ describe('close', () => {
     expect(bed.store.closed).toBe(1);
   });
 
-  it('leaves the store open while other locks use it', async () => {
-    const bed = setUp();
+  it('leaves the store open while other locks use it', async ({ bed }) => {
     const others = createLocks(bed.store, { clock: bed.clock });
     await Promise.all([bed.locks.close(), bed.clock.rest()]);
     expect(bed.store.closed).toBe(0);
@@ -133,25 +119,22 @@ describe('close', () => {
     expect(bed.store.closed).toBe(1);
   });
 
-  it('makes everything else reject with ClosedError, and sends nothing', async () => {
-    const { clock, locks, store } = setUp();
-    const mutex = locks.mutex('a');
-    await Promise.all([locks.close(), clock.rest()]);
+  it('makes everything else reject with ClosedError, and sends nothing', async ({ bed }) => {
+    const mutex = bed.locks.mutex('a');
+    await Promise.all([bed.locks.close(), bed.clock.rest()]);
     const refused = [
       ...[mutex.acquire(), mutex.tryAcquire(), mutex.run(() => 1), mutex.tryRun(() => 1)],
-      ...[allOf([mutex]).acquire(), locks.inspect('a'), list(locks).next()],
-      evict(locks, 'a', { token: 1n, reason: 'test' }),
-      createElection(locks, 'e').standings(),
-      createElection(locks, 'e').observe().next(),
-      createElection(locks, 'e').campaign()[Symbol.asyncIterator]().next(),
+      ...[allOf([mutex]).acquire(), bed.locks.inspect('a'), list(bed.locks).next()],
+      evict(bed.locks, 'a', { token: 1n, reason: 'test' }),
+      createElection(bed.locks, 'e').standings(),
+      createElection(bed.locks, 'e').observe().next(),
+      createElection(bed.locks, 'e').campaign()[Symbol.asyncIterator]().next(),
     ];
     for (const promise of refused) await expect(promise).rejects.toBeInstanceOf(ClosedError);
-    expect(store.calls).toHaveLength(0);
+    expect(bed.store.calls).toHaveLength(0);
   });
 
-  it('does not wait for a store that is silent', async () => {
-    const bed = setUp();
-    const { locks, clock, store } = bed;
+  it('does not wait for a store that is silent', async ({ locks, clock, store }) => {
     await locks.mutex('a').acquire();
     store.onClaim = store.onRenew = silence;
     store.onRelease = silence;
@@ -165,8 +148,7 @@ describe('close', () => {
 });
 
 describe('nothing is left', () => {
-  it('of a wait that was granted', async () => {
-    const { clock, locks } = setUp();
+  it('of a wait that was granted', async ({ clock, locks }) => {
     locks.on('slow', () => {});
     const mutex = locks.mutex('a');
     await Promise.all([mutex.run(() => 1), clock.rest()]);
@@ -175,8 +157,7 @@ describe('nothing is left', () => {
     expect([clock.timers, clock.keepingAlive]).toEqual([before, 0]);
   });
 
-  it('after many ways to end: no request, no timer that keeps the process alive', async () => {
-    const bed = setUp();
+  it('after many ways to end: no request, nor a timer that keeps it alive', async ({ bed }) => {
     const { locks, clock, store } = bed;
     const answers = [
       ...[

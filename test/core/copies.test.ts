@@ -1,5 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
-import { setUp } from '../support/scripted-store.ts';
+import { describe, expect, vi } from 'vitest';
+import { it } from '../support/scripted-store.ts';
 
 /** Another copy of the library, as when a program loads its ESM and its CommonJS build. */
 async function otherCopy(): Promise<typeof import('holdfast')> {
@@ -8,8 +8,7 @@ async function otherCopy(): Promise<typeof import('holdfast')> {
 }
 
 describe('two copies of the library on one store', () => {
-  it('know of each other what the running code holds', async () => {
-    const { clock, store, locks } = setUp();
+  it('know of each other what the running code holds', async ({ clock, store, locks }) => {
     const copy = await otherCopy();
     const others = copy.createLocks(store, { clock });
     expect(others).not.toBeInstanceOf(locks.constructor);
@@ -27,8 +26,7 @@ describe('two copies of the library on one store', () => {
     expect(await ran).toEqual([deadlock, true, deadlock, 'stranger']);
   });
 
-  it('close it when the last of them closes', async () => {
-    const { clock, store, locks } = setUp();
+  it('close it when the last of them closes', async ({ clock, store, locks }) => {
     const copy = await otherCopy();
     const others = copy.createLocks(store, { clock });
     const first = locks.close();

@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { Deadline } from '../../src/core/claim/deadline.ts';
 import type { Heartbeat } from '../../src/core/heartbeat.ts';
-import { failure, held, setUp } from '../support/scripted-store.ts';
+import { failure, held, it } from '../support/scripted-store.ts';
 
 const SETTINGS = {
   ...{ prefix: '', label: undefined, ttlMs: 10_000, waitMs: undefined, maxTtlMs: 30_000 },
@@ -116,34 +116,31 @@ describe('the deadline of a claim', () => {
   });
 });
 
-it('a grant of old age is renewed before it is handed out with minHold', async () => {
-  const { clock, store, locks } = setUp();
+it('a grant of old age is renewed before it is handed out with minHold', async ({ bed }) => {
   const answers = [() => Promise.reject(failure()), () => held({ leftMs: 4_000 })];
-  store.onClaim = () => answers.shift()?.() ?? held();
-  const acquired = locks.mutex('a', { minHold: '5s' }).acquire();
-  await clock.advance(100);
-  expect(store.sent('renew')).toHaveLength(1);
-  const deadline = clock.now() + (await acquired).remainingMs;
-  expect(deadline).toBeCloseTo((store.sent('renew')[0]?.at ?? 0) + 9_880, 6);
+  bed.store.onClaim = () => answers.shift()?.() ?? held();
+  const acquired = bed.locks.mutex('a', { minHold: '5s' }).acquire();
+  await bed.clock.advance(100);
+  expect(bed.store.sent('renew')).toHaveLength(1);
+  const deadline = bed.clock.now() + (await acquired).remainingMs;
+  expect(deadline).toBeCloseTo((bed.store.sent('renew')[0]?.at ?? 0) + 9_880, 6);
 });
 
-it('a grant that is read late is renewed before it is handed out with minHold', async () => {
-  const { clock, store, locks } = setUp();
-  store.onClaim = () => {
-    clock.stall(6_000);
+it('a grant that is read late is renewed before it is handed out with minHold', async ({ bed }) => {
+  bed.store.onClaim = () => {
+    bed.clock.stall(6_000);
     return held();
   };
-  const acquired = locks.mutex('a', { minHold: '5s' }).acquire();
-  await clock.advance(6_500);
-  expect(store.sent('renew')).toHaveLength(1);
-  const deadline = clock.now() + (await acquired).remainingMs;
-  expect(deadline).toBeCloseTo((store.sent('renew')[0]?.at ?? 0) + 9_880, 6);
+  const acquired = bed.locks.mutex('a', { minHold: '5s' }).acquire();
+  await bed.clock.advance(6_500);
+  expect(bed.store.sent('renew')).toHaveLength(1);
+  const deadline = bed.clock.now() + (await acquired).remainingMs;
+  expect(deadline).toBeCloseTo((bed.store.sent('renew')[0]?.at ?? 0) + 9_880, 6);
 });
 
-it('a grant whose claim stays long enough is handed out at once with minHold', async () => {
-  const { store, locks } = setUp();
+it('a grant whose claim stays long enough is handed out at once with minHold', async ({ bed }) => {
   // As of a claim on a lease that others of this process have, too.
-  store.onClaim = () => held({ leftMs: 7_000 });
-  await locks.mutex('a', { minHold: '5s' }).acquire();
-  expect(store.sent('renew')).toHaveLength(0);
+  bed.store.onClaim = () => held({ leftMs: 7_000 });
+  await bed.locks.mutex('a', { minHold: '5s' }).acquire();
+  expect(bed.store.sent('renew')).toHaveLength(0);
 });

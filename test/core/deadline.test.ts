@@ -1,26 +1,32 @@
 import type { Lease } from 'holdfast';
-import { describe, expect, it } from 'vitest';
-import { failure, held, setUp, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
+import { describe, expect } from 'vitest';
+import {
+  failure,
+  held,
+  it,
+  setUp,
+  silence,
+  waiting,
+  watchOutcome,
+} from '../support/scripted-store.ts';
 
 /** What a TTL of 10 s leaves after 1 % of drift and a margin of 20 ms. */
 const LIFE_MS = 10_000 * 0.99 - 20;
 
 describe('the deadline', () => {
-  it('counts from before the request was sent', async () => {
-    const { clock, store, locks, late } = setUp();
-    store.onClaim = () => late(3_000, held());
-    const acquired = locks.mutex('a').acquire();
-    await clock.advance(3_000);
+  it('counts from before the request was sent', async ({ bed }) => {
+    bed.store.onClaim = () => bed.late(3_000, held());
+    const acquired = bed.locks.mutex('a').acquire();
+    await bed.clock.advance(3_000);
     expect((await acquired).remainingMs).toBeCloseTo(LIFE_MS - 3_000, 6);
   });
 
-  it('counts from the batch that carried it, not from the call', async () => {
-    const { clock, store, locks, late } = setUp();
-    store.onClaim = () => late(1_000, held());
-    const first = locks.mutex('a').acquire();
-    await clock.advance(500);
-    const second = locks.mutex('b').acquire();
-    await clock.advance(2_000);
+  it('counts from the batch that carried it, not from the call', async ({ bed }) => {
+    bed.store.onClaim = () => bed.late(1_000, held());
+    const first = bed.locks.mutex('a').acquire();
+    await bed.clock.advance(500);
+    const second = bed.locks.mutex('b').acquire();
+    await bed.clock.advance(2_000);
     await first;
     expect((await second).remainingMs).toBeCloseTo(LIFE_MS - 1_500, 6);
   });
@@ -38,19 +44,18 @@ describe('the deadline', () => {
     expect((await locks.mutex('a').acquire()).remainingMs).toBeCloseTo(10_000 * 0.9 - 20, 6);
   });
 
-  it('never yields a held lease from an answer that came too late', async () => {
-    const { clock, store, locks, late } = setUp();
+  it('never yields a held lease from an answer that came too late', async ({ bed }) => {
     // Whatever comes now has too little life left when it arrives.
-    store.onClaim = () => late(3_300, held({ leftMs: 3_310 }));
-    const acquired = watchOutcome(locks.mutex('a').acquire());
-    await clock.advance(3_300);
+    bed.store.onClaim = () => bed.late(3_300, held({ leftMs: 3_310 }));
+    const acquired = watchOutcome(bed.locks.mutex('a').acquire());
+    await bed.clock.advance(3_300);
     expect(acquired.done).toBe(false);
-    expect(store.sent('release')).toHaveLength(1);
-    expect(store.sent('release')[0]?.claims[0]?.id).toBe(store.entered[0]?.id);
-    store.onClaim = () => held();
-    await clock.advance(30);
+    expect(bed.store.sent('release')).toHaveLength(1);
+    expect(bed.store.sent('release')[0]?.claims[0]?.id).toBe(bed.store.entered[0]?.id);
+    bed.store.onClaim = () => held();
+    await bed.clock.advance(30);
     expect(acquired.value?.held).toBe(true);
-    expect(store.entered.at(-1)?.id).not.toBe(store.entered[0]?.id);
+    expect(bed.store.entered.at(-1)?.id).not.toBe(bed.store.entered[0]?.id);
   });
 
   it('drops an answer that comes after patience ended, and asks again by the same id', async () => {
@@ -72,11 +77,10 @@ describe('the deadline', () => {
 });
 
 describe('a lease', () => {
-  it('aborts its signal at the deadline when heartbeats are never answered', async () => {
-    const { clock, store, locks } = setUp();
-    const lease = await locks.mutex('a').acquire();
-    store.onRenew = silence;
-    await expectAbortAtDeadline(clock, lease, LIFE_MS);
+  it('aborts its signal at the deadline when heartbeats are never answered', async ({ bed }) => {
+    const lease = await bed.locks.mutex('a').acquire();
+    bed.store.onRenew = silence;
+    await expectAbortAtDeadline(bed.clock, lease, LIFE_MS);
     expect(lease.signal.reason).toMatchObject({ code: 'LEASE_LOST', reason: 'expired' });
   });
 
@@ -92,8 +96,7 @@ describe('a lease', () => {
   it('aborts its signal at the deadline when less than half of its life was left', async () => {
     const { clock, store, locks } = setUp();
     store.onClaim = () => held({ leftMs: 3_000 });
-    const lease = await locks.mutex('a').acquire();
-    await expectAbortAtDeadline(clock, lease, 3_000 * 0.99 - 20);
+    await expectAbortAtDeadline(clock, await locks.mutex('a').acquire(), 3_000 * 0.99 - 20);
     expect(store.sent('renew'), 'the first heartbeat was to come later').toEqual([]);
   });
 
@@ -120,121 +123,112 @@ describe('a lease', () => {
     expect(lease.held, 'a heartbeat every third of its TTL').toBe(true);
   });
 
-  it('aborts its signal at the deadline without heartbeats', async () => {
-    const { clock, store, locks } = setUp();
-    const lease = await locks.mutex('a', { heartbeat: false }).acquire();
-    await expectAbortAtDeadline(clock, lease, LIFE_MS);
-    expect(store.sent('renew')).toHaveLength(0);
+  it('aborts its signal at the deadline without heartbeats', async ({ bed }) => {
+    const lease = await bed.locks.mutex('a', { heartbeat: false }).acquire();
+    await expectAbortAtDeadline(bed.clock, lease, LIFE_MS);
+    expect(bed.store.sent('renew')).toHaveLength(0);
   });
 
-  it('never renews what a late heartbeat finds dead', async () => {
-    const { clock, store, locks } = setUp();
-    const lease = await locks.mutex('a').acquire();
-    clock.stall(LIFE_MS);
-    await clock.advance(5_000);
+  it('never renews what a late heartbeat finds dead', async ({ bed }) => {
+    const lease = await bed.locks.mutex('a').acquire();
+    bed.clock.stall(LIFE_MS);
+    await bed.clock.advance(5_000);
     expect(lease.loss?.reason).toBe('stalled');
-    expect(store.sent('renew')).toHaveLength(0);
+    expect(bed.store.sent('renew')).toHaveLength(0);
   });
 
-  it('gives a signal that is aborted already to whoever asks after the loss', async () => {
-    const { clock, locks } = setUp();
-    const lease = await locks.mutex('a').acquire();
-    clock.stall(LIFE_MS);
+  it('gives a signal that is aborted already to whoever asks after the loss', async ({ bed }) => {
+    const lease = await bed.locks.mutex('a').acquire();
+    bed.clock.stall(LIFE_MS);
     expect(lease.signal.aborted).toBe(true);
     expect(lease.signal.reason).toBe(lease.loss);
   });
 });
 
 describe('a heartbeat', () => {
-  it('extends from when it was sent, every third of the TTL', async () => {
-    const { clock, store, locks, late } = setUp();
-    const lease = await locks.mutex('a').acquire();
-    store.onRenew = () => late(500, held());
-    await clock.advance(3_333 + 500);
-    expect(store.sent('renew')).toHaveLength(1);
+  it('extends from when it was sent, every third of the TTL', async ({ bed }) => {
+    const lease = await bed.locks.mutex('a').acquire();
+    bed.store.onRenew = () => bed.late(500, held());
+    await bed.clock.advance(3_333 + 500);
+    expect(bed.store.sent('renew')).toHaveLength(1);
     expect(lease.remainingMs).toBeCloseTo(LIFE_MS - 500, 6);
   });
 
-  it('that is ambiguous extends nothing, and is doubt, not loss', async () => {
-    const { clock, store, locks } = setUp();
+  it('that is ambiguous extends nothing, and is doubt, not loss', async ({ bed }) => {
     const told: unknown[] = [];
-    locks.on('unconfirmed', ({ remainingMs, cause }) => told.push(remainingMs > 0, cause));
-    const lease = await locks.mutex('a').acquire();
+    bed.locks.on('unconfirmed', ({ remainingMs, cause }) => told.push(remainingMs > 0, cause));
+    const lease = await bed.locks.mutex('a').acquire();
     const error = failure();
-    store.onRenew = () => Promise.reject(error);
-    await clock.advance(10_000 / 3);
+    bed.store.onRenew = () => Promise.reject(error);
+    await bed.clock.advance(10_000 / 3);
     expect(lease.state).toBe('unconfirmed');
     expect(lease.remainingMs).toBeCloseTo(LIFE_MS - 10_000 / 3, 6);
-    await clock.advance(10_000 / 3);
+    await bed.clock.advance(10_000 / 3);
     expect(told, 'one event a doubt').toEqual([true, error]);
-    store.onRenew = () => held();
-    await clock.advance(10_000 / 3 - 200);
+    bed.store.onRenew = () => held();
+    await bed.clock.advance(10_000 / 3 - 200);
     expect(lease.held).toBe(true);
-    await clock.advance(200);
+    await bed.clock.advance(200);
   });
 
-  it('that fails to the end is the cause of the loss', async () => {
-    const { clock, store, locks } = setUp();
+  it('that fails to the end is the cause of the loss', async ({ bed }) => {
     const told: unknown[] = [];
-    locks.on('lost', ({ reason, cause }) => told.push(reason, cause));
+    bed.locks.on('lost', ({ reason, cause }) => told.push(reason, cause));
     const error = failure();
-    store.onRenew = () => Promise.reject(error);
-    const ran = watchOutcome(locks.mutex('a').run(({ ended }) => ended));
-    await clock.advance(10_000);
+    bed.store.onRenew = () => Promise.reject(error);
+    const ran = watchOutcome(bed.locks.mutex('a').run(({ ended }) => ended));
+    await bed.clock.advance(10_000);
     const expired = { code: 'LEASE_LOST', reason: 'expired', cause: error };
     expect(ran.error).toMatchObject(expired);
     expect(told).toEqual(['expired', error]);
   });
 
-  it('that is confirmed after doubt means held; the next doubt is an event', async () => {
-    const { clock, store, locks } = setUp();
+  it('that is confirmed after doubt means held; the next doubt is an event', async ({ bed }) => {
     let doubts = 0;
-    locks.on('unconfirmed', () => doubts++);
-    const lease = await locks.mutex('a').acquire();
-    store.onRenew = () => Promise.reject(failure());
-    await clock.advance(3_400);
+    bed.locks.on('unconfirmed', () => doubts++);
+    const lease = await bed.locks.mutex('a').acquire();
+    bed.store.onRenew = () => Promise.reject(failure());
+    await bed.clock.advance(3_400);
     expect(lease.state).toBe('unconfirmed');
-    store.onRenew = () => held();
-    await clock.advance(3_400);
+    bed.store.onRenew = () => held();
+    await bed.clock.advance(3_400);
     expect(lease.state).toBe('held');
-    await clock.advance(30_000);
+    await bed.clock.advance(30_000);
     expect([lease.state, lease.signal.aborted]).toEqual(['held', false]);
-    store.onRenew = () => Promise.reject(failure());
-    await clock.advance(3_400);
+    bed.store.onRenew = () => Promise.reject(failure());
+    await bed.clock.advance(3_400);
     expect([lease.state, doubts]).toEqual(['unconfirmed', 2]);
   });
 
-  it('that fails for this claim alone is doubt for this claim alone', async () => {
-    const { clock, store, locks } = setUp();
-    const a = await locks.mutex('a').acquire();
-    const b = await locks.mutex('b').acquire();
-    store.onRenew = ({ resource }) =>
+  it('that fails for this claim alone is doubt for this claim alone', async ({ bed }) => {
+    const a = await bed.locks.mutex('a').acquire();
+    const b = await bed.locks.mutex('b').acquire();
+    bed.store.onRenew = ({ resource }) =>
       resource === 'a' ? { state: 'error', error: failure() } : held();
-    await clock.advance(3_400);
+    await bed.clock.advance(3_400);
     expect([a.state, b.state]).toEqual(['unconfirmed', 'held']);
   });
 
-  it('never has two requests of one id under way', async () => {
-    const { clock, store, locks, late } = setUp();
-    await locks.mutex('a').acquire();
+  it('never has two requests of one id under way', async ({ bed }) => {
+    await bed.locks.mutex('a').acquire();
     let underWay = 0;
     let most = 0;
-    store.onRenew = async () => {
+    bed.store.onRenew = async () => {
       most = Math.max(most, ++underWay);
-      await late(3_000, undefined);
+      await bed.late(3_000, undefined);
       underWay--;
       return held();
     };
-    const wake = store.wakes.get(store.entered[0]?.id ?? '');
+    const wake = bed.store.wakes.get(bed.store.entered[0]?.id ?? '');
     for (let i = 0; i < 30; i++) {
       wake?.();
-      await clock.advance(500);
+      await bed.clock.advance(500);
     }
     expect(most).toBe(1);
-    const sent = store.sent('renew').length;
-    store.onRenew = () => held();
-    await clock.advance(3_000);
-    expect(store.sent('renew').length - sent, 'nothing has piled up').toBeLessThanOrEqual(2);
+    const sent = bed.store.sent('renew').length;
+    bed.store.onRenew = () => held();
+    await bed.clock.advance(3_000);
+    expect(bed.store.sent('renew').length - sent, 'nothing has piled up').toBeLessThanOrEqual(2);
   });
 
   for (const [why, reason] of [
@@ -244,28 +238,26 @@ describe('a heartbeat', () => {
     ['session', 'session'],
     ['store-reset', 'store-reset'],
   ] as const) {
-    it(`answered with gone, ${why}, means lost, ${reason}`, async () => {
-      const { clock, store, locks } = setUp();
+    it(`answered with gone, ${why}, means lost, ${reason}`, async ({ bed }) => {
       const lost: string[] = [];
-      locks.on('lost', (event) => lost.push(event.reason));
-      const lease = await locks.mutex('a').acquire();
-      store.onRenew = () => ({ state: 'gone', why });
-      await clock.advance(3_400);
+      bed.locks.on('lost', (event) => lost.push(event.reason));
+      const lease = await bed.locks.mutex('a').acquire();
+      bed.store.onRenew = () => ({ state: 'gone', why });
+      await bed.clock.advance(3_400);
       expect(lease.signal.reason).toMatchObject({ code: 'LEASE_LOST', reason });
       expect(lost).toEqual([reason]);
     });
   }
 
-  it('asked for by hand confirms, or tells why not', async () => {
-    const { clock, store, locks } = setUp();
-    const lease = await locks.mutex('a').acquire();
-    await clock.advance(2_000);
+  it('asked for by hand confirms, or tells why not', async ({ bed }) => {
+    const lease = await bed.locks.mutex('a').acquire();
+    await bed.clock.advance(2_000);
     await lease.renew();
     expect(lease.remainingMs).toBeCloseTo(LIFE_MS, 6);
-    store.onRenew = () => Promise.reject(failure());
+    bed.store.onRenew = () => Promise.reject(failure());
     await expect(lease.renew()).rejects.toMatchObject({ code: 'STORE' });
     expect(lease.state).toBe('unconfirmed');
-    store.onRenew = () => ({ state: 'gone', why: 'evicted' });
+    bed.store.onRenew = () => ({ state: 'gone', why: 'evicted' });
     await expect(lease.renew()).rejects.toMatchObject({ code: 'LEASE_LOST', reason: 'evicted' });
   });
 });

@@ -1,8 +1,8 @@
 import { channel } from 'node:diagnostics_channel';
 import type { LockEventName, Locks, StoreError } from 'holdfast';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, vi } from 'vitest';
 import { Events } from '../../src/core/events.ts';
-import { failure, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
+import { failure, it, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -36,47 +36,44 @@ describe('events', () => {
     ]);
   });
 
-  it('reach every listener, though one throws, and those that stopped no more', async () => {
-    const { clock, locks } = setUp();
+  it('reach every listener, though one throws, and those that stopped no more', async ({ bed }) => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     let heard = 0;
-    locks.on('acquired', () => {
+    bed.locks.on('acquired', () => {
       throw new Error('mine');
     });
-    locks.on('acquired', () => {
+    bed.locks.on('acquired', () => {
       throw Object.create(null);
     });
-    const stop = locks.on('acquired', () => heard++);
-    const ran = watchOutcome(locks.mutex('a').run(() => 'fine'));
-    await clock.rest();
+    const stop = bed.locks.on('acquired', () => heard++);
+    const ran = watchOutcome(bed.locks.mutex('a').run(() => 'fine'));
+    await bed.clock.rest();
     expect([ran.value, heard, warned.mock.calls.length]).toEqual(['fine', 1, 2]);
     stop();
     stop();
-    await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
+    await Promise.all([bed.locks.mutex('a').run(() => 1), bed.clock.rest()]);
     expect(heard).toBe(1);
   });
 
   for (const [what, listen] of Object.entries(WAYS)) {
-    it(`reach a ${what} that comes after the call, and none that has gone`, async () => {
-      const { clock, store, locks, late } = setUp();
+    it(`reach a ${what} that comes after the call, and none that has gone`, async ({ bed }) => {
       const seen: string[] = [];
-      const hear = (name: Ending) => listen(locks, name, () => void seen.push(name));
-      store.onClaim = () => late(100, heldFor(10_000));
-      const acquired = locks.mutex('a').acquire();
-      await clock.advance(50);
+      const hear = (name: Ending) => listen(bed.locks, name, () => void seen.push(name));
+      bed.store.onClaim = () => bed.late(100, heldFor(10_000));
+      const acquired = bed.locks.mutex('a').acquire();
+      await bed.clock.advance(50);
       const stops = [hear('acquired')];
-      await clock.advance(50);
+      await bed.clock.advance(50);
       const { release } = await acquired;
       stops.push(hear('released'));
-      await Promise.all([release(), clock.rest()]);
+      await Promise.all([release(), bed.clock.rest()]);
       for (const stop of stops) stop();
-      await Promise.all([locks.mutex('a').run(() => 1), clock.advance(100)]);
+      await Promise.all([bed.locks.mutex('a').run(() => 1), bed.clock.advance(100)]);
       expect(seen).toEqual(['acquired', 'released']);
     });
   }
 
-  it('do not call a lease doubtful that is lost by then', async () => {
-    const { clock, store, locks } = setUp();
+  it('do not call a lease doubtful that is lost by then', async ({ clock, store, locks }) => {
     const seen: string[] = [];
     for (const name of ['unconfirmed', 'lost'] as const) locks.on(name, () => seen.push(name));
     void locks.mutex('a').acquire();
@@ -106,8 +103,7 @@ describe('events', () => {
     expect(outcomes.length).toBeGreaterThan(20);
   });
 
-  it('cost nothing when nobody listens: none is made', async () => {
-    const { clock, store, locks } = setUp();
+  it('cost nothing when nobody listens: none is made', async ({ clock, store, locks }) => {
     const emitted = vi.spyOn(Events.prototype, 'emit');
     store.onClaim = (claim) => (claim.resource === 'wait' ? waiting() : heldFor(claim.ttlMs));
     await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
@@ -117,8 +113,7 @@ describe('events', () => {
     expect(emitted).not.toHaveBeenCalled();
   });
 
-  it('exist by these names only', () => {
-    const { locks } = setUp();
+  it('exist by these names only', ({ locks }) => {
     const names: LockEventName[] = [
       ...([
         'acquiring',
@@ -137,8 +132,7 @@ describe('events', () => {
     );
   });
 
-  it('tell when programs disagree about the limit or the kind', async () => {
-    const { clock, store, locks } = setUp();
+  it('tell when programs disagree about the limit or the kind', async ({ clock, store, locks }) => {
     const seen: unknown[] = [];
     locks.on('mismatch', ({ resource, kind, detail }) => seen.push([resource, kind, detail]));
     store.onClaim = ({ resource }) =>

@@ -1,13 +1,7 @@
 import { downgrade, type Lease, type Lock } from 'holdfast';
-import { describe, expect, it } from 'vitest';
-import {
-  type Bed,
-  held,
-  setUp,
-  silence,
-  waiting,
-  watchOutcome,
-} from '../support/scripted-store.ts';
+import { describe, expect } from 'vitest';
+import type { Bed } from '../support/scripted-store.ts';
+import { held, it, setUp, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 /** Releases, and lets the next have it. */
 async function release(bed: Bed, lease: Lease | undefined): Promise<void> {
@@ -40,8 +34,7 @@ function greedy(bed: Bed): { turns: number; going: boolean } {
 }
 
 describe('the local hand-off', () => {
-  it('passes the lease in the order of the tasks without a trip to the store', async () => {
-    const bed = setUp();
+  it('passes the lease in the order of the tasks without a trip to the store', async ({ bed }) => {
     const mutex = bed.locks.mutex('a');
     const order: number[] = [];
     const runs = [0, 1, 2, 3].map((n) => mutex.run(() => void order.push(n)));
@@ -50,8 +43,7 @@ describe('the local hand-off', () => {
     expect(bed.store.calls.map(({ verb }) => verb)).toEqual(['claim', 'release']);
   });
 
-  it('gives each a new token inside STEP, and claims afresh after 1024', async () => {
-    const bed = setUp();
+  it('gives each a new token inside STEP, and claims afresh after 1024', async ({ bed }) => {
     const { tokens, done } = tasks(bed.locks.mutex('a'), 2_500);
     await Promise.all([done, bed.clock.advance(1)]);
     const expected = Array.from({ length: 2_500 }, (_, n) => BigInt(1_024 + n));
@@ -59,8 +51,7 @@ describe('the local hand-off', () => {
     expect(bed.store.entered).toHaveLength(3);
   });
 
-  it('keeps every digit of a token, however far the store has counted', async () => {
-    const bed = setUp();
+  it('keeps every digit of a token, however far the store has counted', async ({ bed }) => {
     const number = 2n ** 51n + 1n;
     bed.store.onClaim = () => held({ token: number });
     const mutex = bed.locks.mutex('a');
@@ -90,8 +81,7 @@ describe('the local hand-off', () => {
     });
   }
 
-  it('keeps the lineage of the grant, whatever the store has become', async () => {
-    const bed = setUp();
+  it('keeps the lineage of the grant, whatever the store has become', async ({ bed }) => {
     const mutex = bed.locks.mutex('a');
     const first = await mutex.acquire();
     const second = watchOutcome(mutex.acquire());
@@ -101,8 +91,7 @@ describe('the local hand-off', () => {
     expect(second.value?.lineage).toBe('scripted:1');
   });
 
-  it('tells the successor that the hold before was released, by which token', async () => {
-    const bed = setUp();
+  it('tells the successor that the hold before was released, by which token', async ({ bed }) => {
     const takeover = { reason: 'expired', token: 6n } as const;
     bed.store.onClaim = () => held({ token: 7n, takeover });
     const mutex = bed.locks.mutex('a');
@@ -117,8 +106,7 @@ describe('the local hand-off', () => {
     ['none', 0],
     ['one', 1],
   ] as const) {
-    it(`ends after 64 when others wait: ${what}`, async () => {
-      const bed = setUp();
+    it(`ends after 64 when others wait: ${what}`, async ({ bed }) => {
       bed.store.onClaim = () => held({ token: bed.store.next(), waiters });
       const { done } = tasks(bed.locks.mutex('a'), 200);
       await Promise.all([done, bed.clock.advance(1)]);
@@ -126,8 +114,7 @@ describe('the local hand-off', () => {
     });
   }
 
-  it('ends 50 ms after the first hand-off beside foreign waiters', async () => {
-    const bed = setUp();
+  it('ends 50 ms after the first hand-off beside foreign waiters', async ({ bed }) => {
     bed.store.onClaim = () => held({ token: bed.store.next() });
     const mutex = bed.locks.mutex('a');
     const leases = Array.from({ length: 6 }, () => watchOutcome(mutex.acquire()));
@@ -206,8 +193,7 @@ describe('the local hand-off', () => {
     });
   });
 
-  it('never passes a deadline', async () => {
-    const bed = setUp();
+  it('never passes a deadline', async ({ bed }) => {
     bed.store.onRenew = silence;
     const mutex = bed.locks.mutex('a');
     const first = await mutex.acquire();
@@ -262,9 +248,7 @@ describe('the local hand-off', () => {
     });
   }
 
-  it('is not for tasks with other terms, readers and permits', async () => {
-    const bed = setUp();
-    const { locks, store, clock } = bed;
+  it('is not for tasks with other terms, readers and permits', async ({ locks, store, clock }) => {
     const { read, write } = locks.rwLock('rw');
     const some = [
       ...[locks.mutex('a'), locks.mutex('a', { ttl: 9_000 }), locks.mutex('a', { maxHold: '1m' })],
@@ -283,16 +267,14 @@ describe('the local hand-off', () => {
     expect(store.entered).toHaveLength(some.length);
   });
 
-  it('is not for those who want to be fair: each has its own claim', async () => {
-    const bed = setUp();
+  it('is not for those who want to be fair: each has its own claim', async ({ bed }) => {
     const mutex = bed.locks.mutex('a', { fair: true });
     const runs = Array.from({ length: 3 }, () => mutex.run(() => {}));
     await Promise.all([...runs, bed.clock.rest()]);
     expect(new Set(bed.store.entered.map(({ id }) => id)).size).toBe(3);
   });
 
-  it('of a lease that was lost does not happen: the next claims afresh', async () => {
-    const bed = setUp();
+  it('of a lease that was lost does not happen: the next claims afresh', async ({ bed }) => {
     const mutex = bed.locks.mutex('a');
     const first = await mutex.acquire();
     const second = watchOutcome(mutex.acquire());
@@ -311,8 +293,7 @@ describe('the local hand-off', () => {
     expect(bed.store.entered).toHaveLength(2);
   });
 
-  it('claims once when the lock is taken again while its loss is reported', async () => {
-    const bed = setUp();
+  it('claims once when the lock is taken again while its loss is reported', async ({ bed }) => {
     const mutex = bed.locks.mutex('a');
     const first = await mutex.acquire();
     const waiter = watchOutcome(mutex.acquire());
@@ -326,8 +307,7 @@ describe('the local hand-off', () => {
     expect([waiter.value?.held, again[0]?.value]).toEqual([true, undefined]);
   });
 
-  it('of a lease that is released twice happens once', async () => {
-    const bed = setUp();
+  it('of a lease that is released twice happens once', async ({ bed }) => {
     const mutex = bed.locks.mutex('a');
     const [first, second, third] = [0, 1, 2].map(() => watchOutcome(mutex.acquire()));
     await bed.clock.rest();
@@ -338,8 +318,7 @@ describe('the local hand-off', () => {
 });
 
 describe('a downgraded write lock', () => {
-  it('stays held with its token and counts as a reader in every later request', async () => {
-    const bed = setUp();
+  it('stays held with its token and counts as a reader in every later request', async ({ bed }) => {
     const lease = await bed.locks.rwLock('rw').write.acquire();
     const { token } = lease;
     await downgrade(lease);
@@ -352,8 +331,7 @@ describe('a downgraded write lock', () => {
   });
 
   for (const outcome of ['answered', 'unanswered'] as const) {
-    it(`is not handed on to a writer of this process: ${outcome}`, async () => {
-      const bed = setUp();
+    it(`is not handed on to a writer of this process: ${outcome}`, async ({ bed }) => {
       const { write } = bed.locks.rwLock('rw');
       const lease = await write.acquire();
       const next = watchOutcome(write.acquire());
@@ -368,8 +346,7 @@ describe('a downgraded write lock', () => {
     });
   }
 
-  it('is refused for other kinds and stores that cannot', async () => {
-    const bed = setUp();
+  it('is refused for other kinds and stores that cannot', async ({ bed }) => {
     const mutex = await bed.locks.mutex('a').acquire();
     const permit = await bed.locks.semaphore('s', { limit: 2 }).acquire();
     for (const lease of [mutex, permit]) {

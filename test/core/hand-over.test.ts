@@ -5,8 +5,8 @@ import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
 import { once } from 'holdfast/once';
 import { refresh } from 'holdfast/refresh';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { failure, held, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
+import { describe, expect, onTestFinished } from 'vitest';
+import { failure, held, it, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
 
 const HANDED_OVER = { code: 'LEASE_LOST', reason: 'handed-over' };
 const GIVEN = { state: 'gone', why: 'handed-over' } as const;
@@ -20,41 +20,36 @@ function two(): readonly [Locks, Locks] {
 }
 
 describe('handing over', () => {
-  it('ends the lease here before the request leaves, and says why', async () => {
-    const { clock, store, locks } = setUp();
-    const lease = await locks.mutex('a').acquire();
+  it('ends the lease here before the request leaves, and says why', async ({ bed }) => {
+    const lease = await bed.locks.mutex('a').acquire();
     const { signal } = lease;
     const seen: unknown[] = [];
-    store.onHandOver = () => {
+    bed.store.onHandOver = () => {
       seen.push(lease.held, lease.state, signal.aborted);
       return GIVEN;
     };
-    const text = await lease.handOver();
-    expect(text).toMatch(/^holdfast\.1\.[\w-]+$/);
+    expect(await lease.handOver()).toMatch(/^holdfast\.1\.[\w-]+$/);
     expect(seen).toEqual([false, 'released', true]);
     expect(signal.reason).toMatchObject(HANDED_OVER);
     expect(() => lease.assertHeld()).toThrow(expect.objectContaining(HANDED_OVER));
     await expect(lease.handOver()).rejects.toMatchObject(HANDED_OVER);
-    await Promise.all([lease.ended, lease.release(), clock.advance(60_000)]);
-    expect(store.calls.map(({ verb }) => verb)).toEqual(['claim', 'handOver']);
+    await Promise.all([lease.ended, lease.release(), bed.clock.advance(60_000)]);
+    expect(bed.store.calls.map(({ verb }) => verb)).toEqual(['claim', 'handOver']);
   });
 
-  it('aborts a signal that is read later, too', async () => {
-    const { locks } = setUp();
+  it('aborts a signal that is read later, too', async ({ locks }) => {
     const lease = await locks.mutex('a').acquire();
     await lease.handOver();
     expect(lease.signal.reason).toMatchObject(HANDED_OVER);
     expect(lease.loss).toBeUndefined();
   });
 
-  it('lets run return what its work returned', async () => {
-    const { locks } = setUp();
+  it('lets run return what its work returned', async ({ locks }) => {
     const mutex = locks.mutex('a');
     await expect(mutex.run((lease) => lease.handOver())).resolves.toMatch(/^holdfast/);
   });
 
-  it('lets the tasks that wait here claim anew', async () => {
-    const { clock, store, locks } = setUp();
+  it('lets the tasks that wait here claim anew', async ({ clock, store, locks }) => {
     const mutex = locks.mutex('a');
     const lease = await mutex.acquire();
     const next = watchOutcome(mutex.acquire());
@@ -63,8 +58,7 @@ describe('handing over', () => {
     expect(new Set(store.entered.map(({ id }) => id)).size).toBe(2);
   });
 
-  it('is told as a release that hands over, and as no loss', async () => {
-    const { clock, locks } = setUp();
+  it('is told as a release that hands over, and as no loss', async ({ clock, locks }) => {
     const told: unknown[] = [];
     locks.on('released', ({ token, handedOver }) => told.push([token, handedOver]));
     locks.on('lost', () => told.push('lost'));
@@ -78,11 +72,10 @@ describe('handing over', () => {
     ]);
   });
 
-  it('says nothing of the giver in the text but its lock, and marks the claim', async () => {
-    const { store, locks } = setUp();
-    const lease = await locks.mutex('a').acquire({ label: 'giver' });
+  it('says nothing of the giver in the text but its lock, and marks the claim', async ({ bed }) => {
+    const lease = await bed.locks.mutex('a').acquire({ label: 'giver' });
     const text = await lease.handOver();
-    const [given] = store.sent('handOver')[0]?.claims ?? [];
+    const [given] = bed.store.sent('handOver')[0]?.claims ?? [];
     expect(given?.holder).toMatchObject({ label: 'giver', mark: 'in transit' });
     const said = Buffer.from(text.slice('holdfast.1.'.length), 'base64url').toString();
     const { secret, ...rest } = JSON.parse(said) as Record<string, unknown>;
@@ -94,8 +87,7 @@ describe('handing over', () => {
     expect([given?.id, given?.secret]).not.toContain(secret);
   });
 
-  it('without a reply buries the old id, and rejects', async () => {
-    const { clock, store, locks } = setUp();
+  it('without a reply buries the old id, and rejects', async ({ clock, store, locks }) => {
     const lease = await locks.mutex('a').acquire();
     store.onHandOver = silence;
     const outcome = watchOutcome(lease.handOver());
@@ -118,8 +110,7 @@ describe('handing over', () => {
     await expect(lease.handOver()).rejects.toMatchObject({ code: 'LEASE_LOST', reason });
   });
 
-  it('of a lease that is not held sends nothing', async () => {
-    const { clock, store, locks } = setUp();
+  it('of a lease that is not held sends nothing', async ({ clock, store, locks }) => {
     const lease = await locks.mutex('a').acquire();
     await Promise.all([lease.release(), clock.rest()]);
     await expect(lease.handOver()).rejects.toMatchObject({ reason: 'released' });
@@ -145,8 +136,7 @@ describe('handing over', () => {
 describe('handing over is refused, and the lease stays', () => {
   const UNSUPPORTED = { code: 'UNSUPPORTED', trait: 'handOver' };
 
-  it('by a store that cannot pass a hold', async () => {
-    const { store, locks } = setUp();
+  it('by a store that cannot pass a hold', async ({ store, locks }) => {
     const lease = await locks.mutex('a').acquire();
     const text = await (await locks.mutex('b').acquire()).handOver();
     Object.assign(store, { handOver: undefined });
@@ -156,8 +146,7 @@ describe('handing over is refused, and the lease stays', () => {
     expect([lease.held, store.calls.length]).toEqual([true, before]);
   });
 
-  it('when its claim has no token left', async () => {
-    const { clock, store, locks } = setUp();
+  it('when its claim has no token left', async ({ clock, store, locks }) => {
     const mutex = locks.mutex('a');
     const runs = Array.from({ length: 1_022 }, () => mutex.run(() => {}));
     const [last, end] = [watchOutcome(mutex.acquire()), watchOutcome(mutex.acquire())];
@@ -173,10 +162,7 @@ describe('handing over is refused, and the lease stays', () => {
     const [locks] = two();
     const done = once(locks, 'k', { keepFor: '1m' }, (lease) => lease.handOver());
     await expect(done).rejects.toMatchObject(UNSUPPORTED);
-    const fresh = refresh(locks, 'k', {
-      read: () => undefined,
-      load: (lease) => lease.handOver(),
-    });
+    const fresh = refresh(locks, 'k', { read: () => undefined, load: (lease) => lease.handOver() });
     await expect(fresh).rejects.toMatchObject(UNSUPPORTED);
     for await (const { lease } of createElection(locks, 'e').campaign()) {
       await expect(lease.handOver()).rejects.toMatchObject(UNSUPPORTED);
@@ -255,45 +241,41 @@ describe('resuming', () => {
     expect((await others.resume(text)).held).toBe(true);
   });
 
-  it('that gets no reply asks again by the same id, and may give up', async () => {
-    const { clock, store, locks } = setUp();
-    const text = await (await locks.mutex('a').acquire()).handOver();
-    store.onHandOver = () => Promise.reject(failure());
-    const outcome = watchOutcome(locks.resume(text, { wait: '2s' }));
-    await clock.advance(2_500);
+  it('that gets no reply asks again by the same id, and may give up', async ({ bed }) => {
+    const text = await (await bed.locks.mutex('a').acquire()).handOver();
+    bed.store.onHandOver = () => Promise.reject(failure());
+    const outcome = watchOutcome(bed.locks.resume(text, { wait: '2s' }));
+    await bed.clock.advance(2_500);
     expect(outcome.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', resource: 'a' });
-    const ids = store.sent('handOver').map(({ claims: [claim] }) => claim?.id);
+    const ids = bed.store.sent('handOver').map(({ claims: [claim] }) => claim?.id);
     expect(ids.length).toBeGreaterThan(3);
     expect(new Set(ids.slice(1)).size).toBe(1);
-    const [released] = store.sent('release')[0]?.claims ?? [];
+    const [released] = bed.store.sent('release')[0]?.claims ?? [];
     expect(released).toMatchObject({ id: ids[1], unanswered: true });
-    expect(store.entered).toHaveLength(1);
+    expect(bed.store.entered).toHaveLength(1);
   });
 
-  it('counts its life from its own request, and has its own maxHold', async () => {
-    const { clock, store, locks, late } = setUp();
-    const text = await (await locks.mutex('a').acquire()).handOver();
-    store.onHandOver = (claim) => late(1_000, held({ token: 1n, leftMs: claim.ttlMs }));
-    const outcome = watchOutcome(locks.resume(text, { ttl: '5s', maxHold: '2s' }));
-    await clock.advance(1_000);
+  it('counts its life from its own request, and has its own maxHold', async ({ bed }) => {
+    const text = await (await bed.locks.mutex('a').acquire()).handOver();
+    bed.store.onHandOver = (claim) => bed.late(1_000, held({ token: 1n, leftMs: claim.ttlMs }));
+    const outcome = watchOutcome(bed.locks.resume(text, { ttl: '5s', maxHold: '2s' }));
+    await bed.clock.advance(1_000);
     expect(outcome.value?.remainingMs).toBeLessThanOrEqual(2_000);
-    await clock.advance(2_000);
+    await bed.clock.advance(2_000);
     expect(outcome.value?.loss?.reason).toBe('max-hold');
   });
 
-  it('knows how it came, though a heartbeat had to confirm enough life first', async () => {
-    const { clock, store, locks } = setUp();
-    const text = await (await locks.mutex('a').acquire()).handOver();
-    store.onHandOver = () => held({ leftMs: 4_000 });
-    const outcome = watchOutcome(locks.resume(text, { minHold: '5s' }));
-    await clock.advance(100);
-    expect(store.sent('renew')).toHaveLength(1);
+  it('knows how it came, though a heartbeat had to confirm enough life first', async ({ bed }) => {
+    const text = await (await bed.locks.mutex('a').acquire()).handOver();
+    bed.store.onHandOver = () => held({ leftMs: 4_000 });
+    const outcome = watchOutcome(bed.locks.resume(text, { minHold: '5s' }));
+    await bed.clock.advance(100);
+    expect(bed.store.sent('renew')).toHaveLength(1);
     const takeover = { reason: 'handed-over', token: 1_024n };
     expect([outcome.value?.token, outcome.value?.takeover]).toEqual([1_025n, takeover]);
   });
 
-  it('says nothing of the text in an error', async () => {
-    const { locks } = setUp();
+  it('says nothing of the text in an error', async ({ locks }) => {
     const text = `holdfast.1.${Buffer.from('{"secret":"s"}').toString('base64url')}`;
     expect(() => locks.resume(text)).toThrow(/^The first argument must be the text/);
   });

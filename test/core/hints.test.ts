@@ -1,14 +1,8 @@
 import type { Lease } from 'holdfast';
 import type { ClaimStatus } from 'holdfast/store';
-import { describe, expect, it } from 'vitest';
-import {
-  type Bed,
-  failure,
-  held,
-  setUp,
-  waiting,
-  watchOutcome,
-} from '../support/scripted-store.ts';
+import { describe, expect } from 'vitest';
+import type { Bed } from '../support/scripted-store.ts';
+import { failure, held, it, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 /** Somebody who waits since now, as the store has confirmed. */
 async function waiter(bed: Bed): Promise<{ done: boolean; value?: Lease; error?: unknown }> {
@@ -23,8 +17,7 @@ function wake({ store }: Bed, hint?: ClaimStatus): void {
 }
 
 describe('a held hint', () => {
-  it('grants without a round trip, with the deadline of the last heartbeat', async () => {
-    const bed = setUp();
+  it('grants without a round trip, with the deadline of the last heartbeat', async ({ bed }) => {
     const outcome = await waiter(bed);
     await bed.clock.advance(4_000);
     const requests = bed.store.calls.length;
@@ -37,8 +30,7 @@ describe('a held hint', () => {
     expect(deadline).toBeCloseTo(beatAt + 10_000 * 0.99 - 20, 6);
   });
 
-  it('only makes core ask when too little life is left', async () => {
-    const bed = setUp();
+  it('only makes core ask when too little life is left', async ({ bed }) => {
     const outcome = await waiter(bed);
     bed.clock.stall(9_000);
     bed.store.onRenew = () => held({ token: 5n });
@@ -48,8 +40,7 @@ describe('a held hint', () => {
     expect(outcome.value?.held).toBe(true);
   });
 
-  it('only makes core ask when the claim may have entered twice', async () => {
-    const bed = setUp();
+  it('only makes core ask when the claim may have entered twice', async ({ bed }) => {
     bed.store.onClaim = () => {
       throw failure();
     };
@@ -79,8 +70,7 @@ describe('a held hint', () => {
     expect(outcome.value?.held).toBe(true);
   });
 
-  it('is not taken back by `waiting` in reply to a heartbeat sent before it', async () => {
-    const bed = setUp();
+  it('is not taken back by `waiting` in reply to a heartbeat sent before it', async ({ bed }) => {
     const outcome = await waiter(bed);
     bed.store.onRenew = () => bed.late(500, waiting());
     await bed.clock.advance(3_400);
@@ -89,16 +79,14 @@ describe('a held hint', () => {
     expect(outcome.value?.state).toBe('held');
   });
 
-  it('is taken back by `waiting` in reply to a later one: the store forgot', async () => {
-    const bed = setUp();
+  it('is taken back by `waiting` in reply to a later one: the store forgot', async ({ bed }) => {
     const outcome = await waiter(bed);
     wake(bed, held());
     await bed.clock.advance(3_400);
     expect(outcome.value?.signal.reason).toMatchObject({ reason: 'store-reset' });
   });
 
-  it('repeated changes nothing', async () => {
-    const bed = setUp();
+  it('repeated changes nothing', async ({ bed }) => {
     const outcome = await waiter(bed);
     let granted = 0;
     bed.locks.on('acquired', () => granted++);
@@ -110,8 +98,7 @@ describe('a held hint', () => {
     expect([granted, outcome.value?.token]).toEqual([1, 1024n]);
   });
 
-  it('while claiming is not lost: core asks again after the answer', async () => {
-    const bed = setUp();
+  it('while claiming is not lost: core asks again after the answer', async ({ bed }) => {
     bed.store.onClaim = () => bed.late(100, waiting());
     const outcome = watchOutcome(bed.locks.mutex('a').acquire());
     await bed.clock.advance(50);
@@ -122,8 +109,7 @@ describe('a held hint', () => {
     expect(outcome.value?.held).toBe(true);
   });
 
-  it('that comes when the waiter has gone revives nothing', async () => {
-    const bed = setUp();
+  it('that comes when the waiter has gone revives nothing', async ({ bed }) => {
     bed.store.onClaim = bed.store.onRenew = () => waiting();
     const aborter = new AbortController();
     const gone = watchOutcome(bed.locks.mutex('a').acquire({ signal: aborter.signal }));
@@ -140,8 +126,7 @@ describe('a held hint', () => {
     expect([...beaten].some(({ id }) => id === bed.store.entered[0]?.id)).toBe(false);
   });
 
-  it('gives the whole life of minHold only when the store confirms it', async () => {
-    const bed = setUp();
+  it('gives the whole life of minHold only when the store confirms it', async ({ bed }) => {
     bed.store.onClaim = () => waiting();
     const outcome = watchOutcome(bed.locks.mutex('a', { minHold: '5s' }).acquire());
     await bed.clock.advance(3_000);
@@ -169,8 +154,7 @@ describe('other hints', () => {
     expect(outcome.done).toBe(true);
   });
 
-  it('to wait put off no question that follows a failure', async () => {
-    const bed = setUp();
+  it('to wait put off no question that follows a failure', async ({ bed }) => {
     const outcome = await waiter(bed);
     bed.store.onRenew = () => {
       throw failure();
@@ -217,8 +201,7 @@ describe('other hints', () => {
     expect(bed.store.sent('release')).toHaveLength(1);
   });
 
-  it('that are lost are repaired by the heartbeat', async () => {
-    const bed = setUp();
+  it('that are lost are repaired by the heartbeat', async ({ bed }) => {
     const outcome = await waiter(bed);
     bed.store.onRenew = () => held({ token: 8n });
     await bed.clock.advance(3_300);
@@ -227,8 +210,7 @@ describe('other hints', () => {
     expect(outcome.value?.token).toBe(8n * 1024n);
   });
 
-  it('tell the first waiter when to look whether the holder is dead', async () => {
-    const bed = setUp();
+  it('tell the first waiter when to look whether the holder is dead', async ({ bed }) => {
     const outcome = await waiter(bed);
     wake(bed, waiting({ retryInMs: 700 }));
     bed.store.onRenew = () => held();
@@ -238,8 +220,7 @@ describe('other hints', () => {
     expect(outcome.value?.held).toBe(true);
   });
 
-  it('without words make core ask', async () => {
-    const bed = setUp();
+  it('without words make core ask', async ({ bed }) => {
     const lease = await bed.locks.mutex('a').acquire();
     bed.store.onRenew = () => ({ state: 'gone', why: 'evicted' });
     wake(bed);
@@ -247,8 +228,7 @@ describe('other hints', () => {
     expect(lease.loss?.reason).toBe('evicted');
   });
 
-  it('without words do not extend a lease that wants no heartbeat', async () => {
-    const bed = setUp();
+  it('without words do not extend a lease that wants no heartbeat', async ({ bed }) => {
     const lease = await bed.locks.mutex('a', { heartbeat: false }).acquire();
     await bed.clock.advance(5_000);
     wake(bed);
@@ -256,8 +236,7 @@ describe('other hints', () => {
     expect([bed.store.sent('renew').length, lease.held]).toEqual([0, false]);
   });
 
-  it('of any kind after the end send nothing', async () => {
-    const bed = setUp();
+  it('of any kind after the end send nothing', async ({ bed }) => {
     const lease = await bed.locks.mutex('a').acquire();
     const late = bed.store.wakes.get(bed.store.entered[0]?.id ?? '');
     await Promise.all([lease.release(), bed.clock.rest()]);
@@ -270,8 +249,7 @@ describe('other hints', () => {
 
 describe('a place in the queue that is lost', () => {
   for (const why of ['expired', 'unknown', 'session', 'store-reset'] as const) {
-    it(`by ${why} is claimed again by another id, after a pause`, async () => {
-      const bed = setUp();
+    it(`by ${why} is claimed again by another id, after a pause`, async ({ bed }) => {
       const outcome = await waiter(bed);
       bed.store.onRenew = () => ({ state: 'gone', why });
       bed.store.onClaim = () => held();
@@ -290,8 +268,7 @@ describe('a place in the queue that is lost', () => {
     ['full', 'QUEUE_FULL'],
     ['evicted', 'LEASE_LOST'],
   ] as const) {
-    it(`by ${why} ends the wait with ${code}`, async () => {
-      const bed = setUp();
+    it(`by ${why} ends the wait with ${code}`, async ({ bed }) => {
       bed.store.onClaim = () => ({ state: 'gone', why, detail: 'its queue is odd' });
       const acquired = watchOutcome(bed.locks.mutex('a').acquire());
       await bed.clock.advance(1_000);
@@ -319,8 +296,7 @@ describe('a store without a queue', () => {
 });
 
 describe('a store that has lost its memory', () => {
-  it('keeps waiters waiting, and an event says for how long', async () => {
-    const bed = setUp();
+  it('keeps waiters waiting, and an event says for how long', async ({ bed }) => {
     const quarantines: unknown[] = [];
     bed.locks.on('quarantine', (event) => quarantines.push(event));
     bed.store.onClaim = () => waiting({ why: 'data-loss', retryInMs: 1_200 });

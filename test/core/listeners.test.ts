@@ -1,23 +1,22 @@
 /** Listeners may do anything with the locks that they hear of. */
 import { type Lease, list } from 'holdfast';
-import { afterEach, expect, it, vi } from 'vitest';
-import { setUp, watchOutcome } from '../support/scripted-store.ts';
+import { afterEach, expect, vi } from 'vitest';
+import { it, setUp, watchOutcome } from '../support/scripted-store.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-it('one that aborts a wait that has just been granted disturbs nobody', async () => {
-  const { clock, locks } = setUp();
-  const mutex = locks.mutex('a');
+it('one that aborts a wait that has just been granted disturbs nobody', async ({ bed }) => {
+  const mutex = bed.locks.mutex('a');
   const first = await mutex.acquire();
   const controller = new AbortController();
   const second = watchOutcome(mutex.acquire({ signal: controller.signal }));
   const third = watchOutcome(mutex.acquire());
-  locks.on('acquired', () => controller.abort());
+  bed.locks.on('acquired', () => controller.abort());
   await first.release();
-  await clock.rest();
+  await bed.clock.rest();
   expect(second.value?.held).toBe(true);
   await second.value?.release();
-  await clock.rest();
+  await bed.clock.rest();
   expect(third.value?.held).toBe(true);
 });
 
@@ -35,8 +34,7 @@ it('one that releases the lease once more does not take it from the next holder'
   }
 });
 
-it('one that is added by a listener hears of later events only', async () => {
-  const { clock, locks } = setUp();
+it('one that is added by a listener hears of later events only', async ({ clock, locks }) => {
   let heard = 0;
   const listen = (): void => {
     locks.on('acquired', () => {
@@ -56,8 +54,7 @@ it('one that is added by a listener hears of later events only', async () => {
   expect([leases.length, heard]).toEqual([2, 1 + 2]);
 });
 
-it('one that rejects causes a warning', async () => {
-  const { clock, locks } = setUp();
+it('one that rejects causes a warning', async ({ clock, locks }) => {
   const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
   locks.on('acquired', async () => {
     throw new Error('mine');
@@ -67,8 +64,7 @@ it('one that rejects causes a warning', async () => {
   expect(warned).toHaveBeenCalledWith(expect.stringContaining('mine'));
 });
 
-it('what is thrown into a list comes back as it is', async () => {
-  const { locks, store } = setUp();
+it('what is thrown into a list comes back as it is', async ({ locks, store }) => {
   Object.assign(store, {
     async *list() {
       yield 'a';

@@ -1,17 +1,14 @@
 import { createLocks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { aroundStore } from 'holdfast/testkit';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { FakeClock } from '../support/fake-clock.ts';
 import { gate } from '../support/gate.ts';
-import { type Bed, held, setUp, watchOutcome } from '../support/scripted-store.ts';
+import { type Bed, held, it, setUp, watchOutcome } from '../support/scripted-store.ts';
 
 const TTL_MS = 1_000;
 
-interface Loss {
-  readonly dueAt: number;
-  readonly lostAt: number | undefined;
-}
+type Loss = { readonly dueAt: number; readonly lostAt: number | undefined };
 
 /** It stands still for a while at the nth reading of the clock, and no heartbeat gets through. */
 async function lossesAfterStall(names: readonly string[], nth: number): Promise<Loss[]> {
@@ -108,17 +105,16 @@ for (const [what, sleep] of [
   });
 }
 
-it('a lease is passed on to no task here once the clock may have stood still', async () => {
-  const { clock, store, locks } = setUp();
-  const mutex = locks.mutex('a');
+it('a lease is passed on to no task here once the clock may have stood still', async ({ bed }) => {
+  const mutex = bed.locks.mutex('a');
   const first = await mutex.acquire();
   const second = watchOutcome(mutex.acquire());
-  await clock.advance(100);
-  clock.jump();
+  await bed.clock.advance(100);
+  bed.clock.jump();
   void first.release();
-  await clock.rest();
+  await bed.clock.rest();
   expect(second.value?.token).toBe(2n * 1024n);
-  expect(store.sent('renew')).toEqual([]);
+  expect(bed.store.sent('renew')).toEqual([]);
 });
 
 it('a lease that ended while listeners of `released` ran is passed on to no task', async () => {

@@ -2,17 +2,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { channel } from 'node:diagnostics_channel';
 import { type Acquisition, allOf, type LockEvents, type Locks } from 'holdfast';
-import { afterEach, expect, it, vi } from 'vitest';
-import { failure, held, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
+import { afterEach, expect, vi } from 'vitest';
+import { failure, held, it, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
 const LIFE = ['acquiring', 'missed', 'acquired', 'working', 'released', 'lost'] as const;
 
-interface Told {
-  readonly name: (typeof LIFE)[number];
-  readonly acquisition: Acquisition;
-}
+type Told = { readonly name: (typeof LIFE)[number]; readonly acquisition: Acquisition };
 
 function hear(locks: Locks): Told[] {
   const told: Told[] = [];
@@ -24,12 +21,11 @@ function hear(locks: Locks): Told[] {
   return told;
 }
 
-it('keeps the acquisitions of tasks apart that share a claim, and of permits', async () => {
-  const { clock, locks } = setUp();
-  const told = hear(locks);
-  const run = (): Promise<number> => locks.mutex('a').run(() => 1);
-  const semaphore = locks.semaphore('s', { limit: 3 });
-  await Promise.all([run(), run(), semaphore.run({ permits: 2 }, () => 1), clock.rest()]);
+it('keeps the acquisitions of tasks apart that share a claim, and of permits', async ({ bed }) => {
+  const told = hear(bed.locks);
+  const run = (): Promise<number> => bed.locks.mutex('a').run(() => 1);
+  const semaphore = bed.locks.semaphore('s', { limit: 3 });
+  await Promise.all([run(), run(), semaphore.run({ permits: 2 }, () => 1), bed.clock.rest()]);
   for (const acquisition of new Set(told.map((each) => each.acquisition))) {
     const names = told.filter((each) => each.acquisition === acquisition).map(({ name }) => name);
     expect(names).toEqual(['acquiring', 'acquired', 'working', 'released']);
@@ -38,24 +34,22 @@ it('keeps the acquisitions of tasks apart that share a claim, and of permits', a
   expect(told.map(({ acquisition }) => acquisition.permits)).toContain(2);
 });
 
-it('begins in the context of the caller, before the store is asked', async () => {
-  const { clock, store, locks } = setUp();
+it('begins in the context of the caller, before the store is asked', async ({ bed }) => {
   const context = new AsyncLocalStorage<string>();
   const seen: unknown[] = [];
-  locks.on('acquiring', ({ waits }) => {
-    seen.push([context.getStore(), waits, store.entered.length]);
+  bed.locks.on('acquiring', ({ waits }) => {
+    seen.push([context.getStore(), waits, bed.store.entered.length]);
   });
-  const acquired = context.run('mine', () => locks.mutex('a').acquire());
-  const tried = context.run('other', () => locks.mutex('b').tryAcquire());
+  const acquired = context.run('mine', () => bed.locks.mutex('a').acquire());
+  const tried = context.run('other', () => bed.locks.mutex('b').tryAcquire());
   expect(seen).toEqual([
     ['mine', true, 0],
     ['other', false, 0],
   ]);
-  await Promise.all([acquired, tried, clock.rest()]);
+  await Promise.all([acquired, tried, bed.clock.rest()]);
 });
 
-it('tells why there is no lease', async () => {
-  const { clock, store, locks } = setUp();
+it('tells why there is no lease', async ({ clock, store, locks }) => {
   const seen: unknown[] = [];
   locks.on('missed', ({ resource, why, error }) => seen.push([resource, why, error]));
   const broken = failure({ retryable: false, outcome: 'failed' });
@@ -84,8 +78,7 @@ it('tells why there is no lease', async () => {
   ]);
 });
 
-it('tells of a lost lease whose beginning nobody heard', async () => {
-  const { clock, store, locks } = setUp();
+it('tells of a lost lease whose beginning nobody heard', async ({ clock, store, locks }) => {
   void locks.mutex('a').acquire();
   await clock.rest();
   const told = hear(locks);
@@ -147,8 +140,7 @@ it('lets listeners choose the context in which the work runs, one inside the oth
   expect(contexts.map((context) => context.getStore())).toEqual([undefined, undefined]);
 });
 
-it('runs the work once, whatever a listener does with it', async () => {
-  const { clock, locks } = setUp();
+it('runs the work once, whatever a listener does with it', async ({ clock, locks }) => {
   const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
   const wrongs: Parameters<LockEvents['working']['within']>[0][] = [
     () => {},
@@ -206,8 +198,7 @@ it('tells of each request of the heartbeat, and how many of its claims failed', 
   ]);
 });
 
-it('is heard on the channels of the process as well, until nobody listens', async () => {
-  const { clock, locks } = setUp();
+it('is heard on the channels of the process as well, until nobody listens', async ({ bed }) => {
   const seen: unknown[] = [];
   const subscribed = LIFE.map((name) => {
     const subscriber = (event: unknown): void => void seen.push([name, event]);
@@ -215,9 +206,9 @@ it('is heard on the channels of the process as well, until nobody listens', asyn
     source.subscribe(subscriber);
     return () => source.unsubscribe(subscriber);
   });
-  await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
+  await Promise.all([bed.locks.mutex('a').run(() => 1), bed.clock.rest()]);
   for (const stop of subscribed) stop();
-  await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
+  await Promise.all([bed.locks.mutex('a').run(() => 1), bed.clock.rest()]);
   const lease = { resource: 'a', kind: 'mutex', token: 1024n };
   expect(seen).toMatchObject([
     ['acquiring', { resource: 'a' }],

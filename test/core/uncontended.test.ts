@@ -16,9 +16,7 @@ function mutexInMemory(): Mutex {
 /** What Node makes for so many of them, one after another. */
 async function madeBy(once: () => Promise<unknown>): Promise<(type: string) => number> {
   const made = new Map<string, number>();
-  const hook = createHook({
-    init: (_, type) => void made.set(type, (made.get(type) ?? 0) + 1),
-  });
+  const hook = createHook({ init: (_, type) => void made.set(type, (made.get(type) ?? 0) + 1) });
   // What all locks share, such as the timer of the heartbeat.
   await once();
   hook.enable();

@@ -1,19 +1,13 @@
 /** Why a lock is not granted: the same structure everywhere, and no wait without a word. */
-import {
-  allOf,
-  createLocks,
-  type LockEvents,
-  type Locks,
-  type LocksOptions,
-  type Waiting,
-} from 'holdfast';
+import type { LockEvents, Locks, LocksOptions, Waiting } from 'holdfast';
+import { allOf, createLocks } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { type MemoryStore, memoryStore } from 'holdfast/memory';
 import { simulatedClock } from 'holdfast/testkit';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, vi } from 'vitest';
 import { perProcess } from '../../src/base/per-process.ts';
 import { flush } from '../support/fake-clock.ts';
-import { failure, setUp, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
+import { failure, it, setUp, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -94,8 +88,7 @@ describe('a wait that runs out says why', () => {
     expect((error as Waiting).leftMs).toBeGreaterThan(19_000);
   });
 
-  it('store-away, with the cause', async () => {
-    const { clock, store, locks } = setUp();
+  it('store-away, with the cause', async ({ clock, store, locks }) => {
     store.onClaim = () => Promise.reject(failure());
     const waits = watchOutcome(locks.mutex('a').acquire({ wait: 3_000 }));
     await clock.advance(4_000);
@@ -332,9 +325,7 @@ describe('a long wait', () => {
     const { onInspect } = store;
     let looked = (): void => {};
     store.onInspect = async () => {
-      await new Promise<void>((resolve) => {
-        looked = resolve;
-      });
+      await new Promise<void>((resolve) => (looked = resolve));
       return onInspect();
     };
     const aborter = new AbortController();
@@ -354,8 +345,7 @@ describe('a long wait', () => {
     expect(warned).toHaveBeenCalledOnce();
   });
 
-  it('is not what a line is that moves', async () => {
-    const { clock, store, locks } = setUp();
+  it('is not what a line is that moves', async ({ clock, store, locks }) => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     expect(store.entered).toEqual([]);
     const turns = Array.from({ length: 8 }, (_, i) =>

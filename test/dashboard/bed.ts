@@ -1,12 +1,7 @@
 /** A dashboard on a real server of this process, and a browser's requests to it. */
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingMessage,
-  request,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as textFrom } from 'node:stream/consumers';
 import { createLocks, type Locks } from 'holdfast';
@@ -86,9 +81,7 @@ export class Page {
     const sent = request(`${url}events`, { headers: BEARER, agent: false });
     this.#leave = () => sent.destroy();
     sent.on('error', () => {});
-    sent.once('close', () => {
-      this.ended = true;
-    });
+    sent.once('close', () => (this.ended = true));
     sent.once('response', (response) => {
       let rest = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {
@@ -148,9 +141,7 @@ export async function openSilently(server: Server, url: string): Promise<Silent>
     response,
     text: '',
     read(): void {
-      incoming.setEncoding('utf8').on('data', (chunk: string) => {
-        silent.text += chunk;
-      });
+      incoming.setEncoding('utf8').on('data', (chunk: string) => (silent.text += chunk));
     },
   };
   return silent;

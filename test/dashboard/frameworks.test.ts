@@ -14,10 +14,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { expectShown } from '../methods/guide/shown.ts';
 import { ask, BEARER, evict, evictionOf, Page, soon, TOKEN } from './bed.ts';
 
-interface Running {
-  readonly url: string;
-  close(): Promise<unknown>;
-}
+type Running = { readonly url: string; close(): Promise<unknown> };
 
 type Mount = (shown: Dashboard) => Promise<Running>;
 

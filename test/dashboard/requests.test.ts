@@ -9,18 +9,8 @@ import { memoryStore } from 'holdfast/memory';
 import { aroundStore } from 'holdfast/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fromLoopback } from '../../src/dashboard/auth.ts';
-import {
-  ask,
-  BEARER,
-  type Bed,
-  evict,
-  evictionOf,
-  fromPage,
-  Page,
-  soon,
-  start,
-  TOKEN,
-} from './bed.ts';
+import type { Bed } from './bed.ts';
+import { ask, BEARER, evict, evictionOf, fromPage, Page, soon, start, TOKEN } from './bed.ts';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 

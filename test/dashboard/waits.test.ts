@@ -134,8 +134,7 @@ describe('the picture', () => {
     const queues = Array.from({ length: 200 }, (_, n) => `q${n}: ${1000 + n} < ${2000 + n}`);
     const { nodes, hidden, cycles } = draw('a: 1 < 2', 'b: 2 < 1', ...queues);
     expect(nodes).toHaveLength(40);
-    expect(hidden).toBe(362);
-    expect(cycles).toBe(1);
+    expect([hidden, cycles]).toEqual([362, 1]);
     expect(nodes.filter(({ mark }) => mark)).toHaveLength(2);
   });
 });

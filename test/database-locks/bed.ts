@@ -7,10 +7,7 @@ import { startPostgres } from '../servers/postgres-server.ts';
 import { gate } from '../support/gate.ts';
 import { type Client, MYSQL_CLIENTS, type Open, on, POSTGRES_CLIENTS } from './clients.ts';
 
-export interface Server {
-  readonly url: string;
-  close(): Promise<void>;
-}
+export type Server = { readonly url: string; close(): Promise<void> };
 
 export interface Product {
   readonly name: string;

@@ -205,8 +205,7 @@ describe.each(PRODUCTS)('$name', (product) => {
 
     test('a lock is for transactions only', async () => {
       const pool = client.db as Parameters<typeof rowLock>[0];
-      const options = { table, key: keyOf('outside') };
-      expect(() => rowLock(pool, options)).toThrow(/not a pool/);
+      expect(() => rowLock(pool, { table, key: keyOf('outside') })).toThrow(/not a pool/);
       expect(() => transactionLock(pool, 'x')).toThrow(/not a pool/);
       const fence = sqlFence({ dialect: client.dialect });
       const lease = { resource: 'stock', lineage: 'one', token: 1n };

@@ -67,9 +67,7 @@ const CONNECTIONS = 20;
 function pgPool(url: string): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS });
   pool.on('error', () => {});
-  return pool.on('connect', (client) => {
-    client.on('error', () => {});
-  });
+  return pool.on('connect', (client) => client.on('error', () => {}));
 }
 
 function ofPg(url: string): Client {

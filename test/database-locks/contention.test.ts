@@ -8,9 +8,7 @@ import { type Client, type Isolation, numberLeft, on } from './clients.ts';
 const WORKERS = 8;
 const ALL_LEVELS: readonly Isolation[] = ['read committed', 'repeatable read', 'serializable'];
 
-interface Stock {
-  readonly n: number;
-}
+type Stock = { readonly n: number };
 
 function atOnce(work: (worker: number) => Promise<unknown>): Promise<unknown[]> {
   return Promise.all(Array.from({ length: WORKERS }, (_, worker) => work(worker)));

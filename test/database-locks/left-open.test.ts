@@ -24,10 +24,7 @@ interface Pool {
   end(): Promise<unknown>;
 }
 
-interface Lent {
-  query(sql: string): Promise<unknown>;
-  release(): unknown;
-}
+type Lent = { query(sql: string): Promise<unknown>; release(): unknown };
 
 /** `db` is what Holdfast is given of it. */
 function pool(own: Pick<Pool, 'end'>, db: SqlDatabase, lend: () => Promise<Lent>): Pool {

@@ -11,14 +11,8 @@ import { TcpProxy } from '../servers/tcp-proxy.ts';
 import { gate } from '../support/gate.ts';
 import { until } from '../support/until.ts';
 import { PRODUCTS, standing, useServer } from './bed.ts';
-import {
-  type Client,
-  MYSQL_CLIENTS,
-  numberLeft,
-  type Open,
-  on,
-  POSTGRES_CLIENTS,
-} from './clients.ts';
+import type { Client, Open } from './clients.ts';
+import { MYSQL_CLIENTS, numberLeft, on, POSTGRES_CLIENTS } from './clients.ts';
 import { fetchOrms, ORMS } from './orms.ts';
 
 const fetched = await fetchOrms();

@@ -1,11 +1,6 @@
 /** What is refused, and how it is said: nothing is half done. */
-import {
-  changeState,
-  optimistic,
-  rowLock,
-  type SqlTransaction,
-  transactionLock,
-} from 'holdfast/sql';
+import type { SqlTransaction } from 'holdfast/sql';
+import { changeState, optimistic, rowLock, transactionLock } from 'holdfast/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PRODUCTS, useServer } from './bed.ts';
 import { type Client, on } from './clients.ts';
@@ -138,9 +133,7 @@ describe.each(PRODUCTS)('$name', (product) => {
 
   test('a key that is not unique', async () => {
     const loose = { table: 'loose', key: { id: 1 }, insert: { n: 1 } };
-    if (client.dialect === 'postgres') {
-      await expect(locking(loose)).rejects.toEqual(usage);
-    }
+    if (client.dialect === 'postgres') await expect(locking(loose)).rejects.toEqual(usage);
     await on(client.db).count('INSERT INTO loose VALUES (1, 1), (1, 2)');
     for (const insert of [{ n: 1 }, false]) {
       await expect(locking({ ...loose, insert })).rejects.toThrow(/not unique/);

@@ -1,12 +1,7 @@
 /** The transactions of ORMs are taken as they are: what lines.test.ts does not ask of them. */
 import { sqlFence } from 'holdfast/fence';
-import {
-  changeState,
-  optimistic,
-  rowLock,
-  type SqlTransaction,
-  transactionLock,
-} from 'holdfast/sql';
+import type { SqlTransaction } from 'holdfast/sql';
+import { changeState, optimistic, rowLock, transactionLock } from 'holdfast/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PRODUCTS, useServer } from './bed.ts';
 import { type Client, numberLeft, on } from './clients.ts';

@@ -11,10 +11,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export const EXAMPLES: string = join(ROOT, 'examples');
 
-export interface Ended {
-  readonly code: number | null;
-  readonly output: string;
-}
+export type Ended = { readonly code: number | null; readonly output: string };
 
 export interface Started {
   readonly child: ChildProcess;
@@ -37,9 +34,7 @@ export function start(...args: string[]): Started {
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
-      output += chunk;
-    });
+    stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
   }
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, output }));
   const leftBehind = (): string[] =>

@@ -15,10 +15,7 @@ const raised: Passing = (lease, seen) => decide('enter', lease, () => seen);
 /** What the fence has seen after it, unless it is refused. */
 type Passing = (lease: FencingToken, seen: SeenToken | undefined) => SeenToken | undefined;
 
-interface Weakness {
-  readonly enter?: Passing;
-  readonly write?: Passing;
-}
+type Weakness = { readonly enter?: Passing; readonly write?: Passing };
 
 /** A fence in a variable, perhaps with a weakness. */
 function inMemory({ enter = raised, write = checked }: Weakness = {}): FenceFixture {
@@ -57,9 +54,7 @@ describe('the suite', () => {
     const cases: [name: string, body: () => Promise<void>][] = [];
     fenceConformance({ test: (name, body) => cases.push([name, body]), create });
     const failed: string[] = [];
-    for (const [name, body] of cases) {
-      await body().catch(() => failed.push(name));
-    }
+    for (const [name, body] of cases) await body().catch(() => failed.push(name));
     return failed;
   }
 

@@ -1,11 +1,6 @@
 /** Numbers behind a fence, in objects of a server that speaks HTTP. */
-import {
-  type EnterToken,
-  type Fence,
-  type ObjectAccess,
-  type ObjectEntry,
-  objectFence,
-} from 'holdfast/fence';
+import type { EnterToken, Fence, ObjectAccess, ObjectEntry } from 'holdfast/fence';
+import { objectFence } from 'holdfast/fence';
 import type { FenceFixture } from 'holdfast/testkit';
 import type { ObjectServer } from './object-server.ts';
 
@@ -50,10 +45,7 @@ export interface Through<Entered> {
 }
 
 export function through<T, Entered>(fence: Fence<T, Entered>, way: T): Through<Entered> {
-  return {
-    enter: (lease) => fence.enter(way, lease),
-    adopt: (lease) => fence.adopt(way, lease),
-  };
+  return { enter: (lease) => fence.enter(way, lease), adopt: (lease) => fence.adopt(way, lease) };
 }
 
 type Numbers = Through<Promise<ObjectEntry<number>>>;

@@ -1,6 +1,7 @@
 import { createLocks, type Locks, type Store, StoreError } from 'holdfast';
 import { type MemoryStore, memoryStore } from 'holdfast/memory';
 import { type Around, aroundStore } from 'holdfast/testkit';
+import { type TestAPI, test } from 'vitest';
 import { FakeClock } from '../support/fake-clock.ts';
 
 export interface Bed {
@@ -26,6 +27,19 @@ export function setUp(traits: Partial<Store['traits']> = {}): Bed {
   };
   return bed;
 }
+
+interface Given extends Omit<Bed, 'around'> {
+  readonly bed: Bed;
+}
+
+/** A test that gets a bed of its own, or what it names of one. */
+export const it: TestAPI<Given> = test.extend<Given>({
+  bed: ({ task: _ }, give) => give(setUp()),
+  clock: ({ bed }, give) => give(bed.clock),
+  store: ({ bed }, give) => give(bed.store),
+  locks: ({ bed }, give) => give(bed.locks),
+  other: ({ bed }, give) => give(bed.other),
+});
 
 /** It may have happened. */
 export function lost(): StoreError {

@@ -3,15 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Candidate, Term } from 'holdfast/election';
 import { createElection } from 'holdfast/election';
-import { describe, expect, it } from 'vitest';
-import {
-  type Bed,
-  failure,
-  held,
-  setUp,
-  waiting,
-  watchOutcome,
-} from '../support/scripted-store.ts';
+import { describe, expect } from 'vitest';
+import type { Bed } from '../support/scripted-store.ts';
+import { failure, held, it, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 /** Leads term by term, each for this long; collects what it sees. */
 function lead(
@@ -33,8 +27,7 @@ function lead(
 }
 
 describe('a candidate', () => {
-  it('stands by until it is elected: a claim of one of the seats', async () => {
-    const bed = setUp();
+  it('stands by until it is elected: a claim of one of the seats', async ({ bed }) => {
     bed.store.onClaim = bed.store.onRenew = () => waiting();
     const candidate = createElection(bed.locks, 'e', { seats: 2 }).campaign({ label: 'worker 1' });
     await bed.clock.rest();
@@ -43,8 +36,7 @@ describe('a candidate', () => {
     expect(bed.store.entered[0]?.holder).toMatchObject({ label: 'worker 1', mark: 'candidate' });
     bed.store.onRenew = () => held();
     await bed.clock.advance(3_400);
-    expect(candidate.state).toBe('leader');
-    expect(candidate.lease?.held).toBe(true);
+    expect([candidate.state, candidate.lease?.held]).toEqual(['leader', true]);
   });
 
   it('leaves no listener on a signal that it shares, whatever garbage is collected', async () => {
@@ -73,8 +65,7 @@ describe('a candidate', () => {
     expect(tokens).toEqual([...tokens].sort((a, b) => (a < b ? -1 : 1)));
   });
 
-  it('stands again when a term was lost, and the signal of the term says why', async () => {
-    const bed = setUp();
+  it('stands again when a term was lost, and the signal of the term says why', async ({ bed }) => {
     const { terms } = lead(bed, createElection(bed.locks, 'e').campaign(), 5_000);
     await bed.clock.rest();
     bed.store.onRenew = () => ({ state: 'gone', why: 'evicted' });
@@ -96,8 +87,7 @@ describe('a candidate', () => {
     expect(bed.store.sent('release')).toHaveLength(1);
   });
 
-  it('stands again for a lost seat only when its body is done', async () => {
-    const bed = setUp();
+  it('stands again for a lost seat only when its body is done', async ({ bed }) => {
     const candidate = createElection(bed.locks, 'e', { maxHold: '2s' }).campaign();
     const { terms } = lead(bed, candidate, 60_000);
     await bed.clock.advance(59_000);
@@ -119,8 +109,7 @@ describe('a candidate', () => {
     }
   });
 
-  it('gives back a lost seat and stands no more, when its body throws', async () => {
-    const bed = setUp();
+  it('gives back a lost seat and stands no more, when its body throws', async ({ bed }) => {
     const candidate = createElection(bed.locks, 'e', { seats: 2, maxHold: '2s' }).campaign();
     const loop = (async () => {
       for await (const _ of candidate) {
@@ -135,8 +124,7 @@ describe('a candidate', () => {
     expect(bed.store.sent('release')).toHaveLength(1);
   });
 
-  it('that leaves the loop has resigned', async () => {
-    const bed = setUp();
+  it('that leaves the loop has resigned', async ({ bed }) => {
     const candidate = createElection(bed.locks, 'e').campaign();
     const loop = (async () => {
       for await (const _ of candidate) break;
@@ -161,8 +149,7 @@ describe('a candidate', () => {
       else if (way === 'signal') aborter.abort('enough');
       else void candidate[Symbol.asyncDispose]();
       await bed.clock.rest();
-      expect(candidate.state).toBe('resigned');
-      expect(seen.terms[0]?.signal.aborted).toBe(true);
+      expect([candidate.state, seen.terms[0]?.signal.aborted]).toEqual(['resigned', true]);
       expect(bed.store.sent('release')).toHaveLength(1);
       await bed.clock.advance(60_000);
       expect([seen.done, seen.error, seen.terms.length]).toEqual([true, undefined, 1]);
@@ -170,8 +157,7 @@ describe('a candidate', () => {
     });
   }
 
-  it('that resigns while it stands by leaves the queue', async () => {
-    const bed = setUp();
+  it('that resigns while it stands by leaves the queue', async ({ bed }) => {
     bed.store.onClaim = bed.store.onRenew = () => waiting();
     const candidate = createElection(bed.locks, 'e').campaign();
     const seen = lead(bed, candidate, 1);
@@ -197,8 +183,7 @@ describe('a candidate', () => {
     }
   });
 
-  it('whose signal is aborted already never stands', async () => {
-    const bed = setUp();
+  it('whose signal is aborted already never stands', async ({ bed }) => {
     const candidate = createElection(bed.locks, 'e').campaign({ signal: AbortSignal.abort() });
     const seen = lead(bed, candidate, 1);
     await bed.clock.advance(1_000);
@@ -206,8 +191,7 @@ describe('a candidate', () => {
     expect(bed.store.calls).toHaveLength(0);
   });
 
-  it('stands again after the store has failed', async () => {
-    const bed = setUp();
+  it('stands again after the store has failed', async ({ bed }) => {
     bed.store.onClaim = () => Promise.reject(failure());
     const candidate = createElection(bed.locks, 'e').campaign();
     await bed.clock.advance(25_000);
@@ -221,8 +205,7 @@ describe('a candidate', () => {
     ['mismatch', 'MISMATCH'],
     ['full', 'QUEUE_FULL'],
   ] as const) {
-    it(`that can never be elected tells whoever listens: ${code}`, async () => {
-      const bed = setUp();
+    it(`that can never be elected tells whoever listens: ${code}`, async ({ bed }) => {
       bed.store.onClaim = () => ({ state: 'gone', why, detail: 'odd' });
       const candidate = createElection(bed.locks, 'e').campaign();
       const seen = lead(bed, candidate, 1);
@@ -242,8 +225,7 @@ describe('a candidate', () => {
 });
 
 describe('closing the locks', () => {
-  it('ends campaigns with ClosedError; whoever leads may finish its term', async () => {
-    const bed = setUp();
+  it('ends campaigns with ClosedError; whoever leads may finish its term', async ({ bed }) => {
     bed.store.onClaim = (claim) =>
       claim.resource === 'lead' ? held({ token: bed.store.next() }) : waiting();
     const leader = lead(bed, createElection(bed.locks, 'lead').campaign(), 3_000);

@@ -1,15 +1,14 @@
 import { createLocks, evict, type Lease, type Store, StoreError, UnsupportedError } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { type FromJson, type OnceOptions, once } from 'holdfast/once';
-import { describe, expect, expectTypeOf, it } from 'vitest';
+import { describe, expect, expectTypeOf } from 'vitest';
 import { watchOutcome } from '../support/scripted-store.ts';
-import { lost, setUp } from './bed.ts';
+import { it, lost, setUp } from './bed.ts';
 
 const DAY = { keepFor: '1d' } as const;
 
 describe('once', () => {
-  it('counts the time from when the work was done', async () => {
-    const { clock, locks, other } = setUp();
+  it('counts the time from when the work was done', async ({ clock, locks, other }) => {
     const slow = once(locks, 'a', { keepFor: '1m' }, async () => {
       await new Promise<void>((resolve) => clock.setTimeout(resolve, 300_000));
     });
@@ -21,16 +20,14 @@ describe('once', () => {
     expect(await once(other, 'a', DAY, () => 'anew')).toEqual({ state: 'ran', value: 'anew' });
   });
 
-  it('has keys of its own', async () => {
-    const { locks } = setUp();
+  it('has keys of its own', async ({ locks }) => {
     await using lease = await locks.mutex('a').acquire();
     expect(lease.held).toBe(true);
     const inside = await once(locks, 'a', DAY, ({ resource }) => resource);
     expect(inside).toEqual({ state: 'ran', value: 'once:a' });
   });
 
-  it('asks the store twice for a key that is done, and not for its lock', async () => {
-    const bed = setUp();
+  it('asks the store twice for a key that is done, and not for its lock', async ({ bed }) => {
     await once(bed.locks, 'a', DAY, () => 1);
     const verbs: string[] = [];
     bed.around = ({ verb }, next) => {
@@ -55,53 +52,49 @@ describe('once', () => {
     expect(next.value).toEqual({ state: 'ran', value: 'next' });
   });
 
-  it('is not done when its lease was lost, and the next one does it', async () => {
-    const { clock, locks, other } = setUp();
+  it('is not done when its lease was lost, and the next one does it', async ({ bed }) => {
     const stalled = watchOutcome(
-      once(locks, 'a', DAY, async () => {
-        clock.stall(60_000);
+      once(bed.locks, 'a', DAY, async () => {
+        bed.clock.stall(60_000);
         return 'late';
       }),
     );
-    await clock.rest();
+    await bed.clock.rest();
     expect(stalled.error).toMatchObject({
       ...{ code: 'LEASE_LOST', reason: 'stalled' },
       message: expect.stringContaining('the work is done, but may not be on record'),
     });
-    expect(await once(other, 'a', DAY, () => 'next')).toEqual({ state: 'ran', value: 'next' });
+    expect(await once(bed.other, 'a', DAY, () => 'next')).toEqual({ state: 'ran', value: 'next' });
   });
 
-  it('that lost its lease and failed as well has its own error as the cause', async () => {
-    const { clock, locks } = setUp();
+  it('that lost its lease and failed as well has its own error as the cause', async ({ bed }) => {
     const failure = new Error('no stock');
     const stalled = watchOutcome(
-      once(locks, 'a', DAY, async () => {
-        clock.stall(60_000);
+      once(bed.locks, 'a', DAY, async () => {
+        bed.clock.stall(60_000);
         throw failure;
       }),
     );
-    await clock.rest();
+    await bed.clock.rest();
     expect(stalled.error).toMatchObject({ code: 'LEASE_LOST', reason: 'stalled', cause: failure });
     expect(String(stalled.error)).not.toMatch(/is done/);
   });
 
-  it('says that the work is done when its attempt was evicted, and why it was', async () => {
-    const { clock, locks, other } = setUp();
+  it('says that the work is done when its attempt was evicted, and why it was', async ({ bed }) => {
     const evicted = watchOutcome(
-      once(locks, 'a', DAY, async ({ token, resource }) => {
-        await evict(other, resource, { token, reason: 'it hangs' });
+      once(bed.locks, 'a', DAY, async ({ token, resource }) => {
+        await evict(bed.other, resource, { token, reason: 'it hangs' });
       }),
     );
-    await clock.advance(1_000);
+    await bed.clock.advance(1_000);
     expect(evicted.error).toMatchObject({
       ...{ code: 'LEASE_LOST', reason: 'evicted' },
       message: expect.stringContaining('it hangs; the work is done, but may not be on record'),
     });
-    expect(await once(locks, 'a', DAY, () => 'next')).toEqual({ state: 'ran', value: 'next' });
+    expect(await once(bed.locks, 'a', DAY, () => 'next')).toEqual({ state: 'ran', value: 'next' });
   });
 
-  it('says that the work is done when its record is refused', async () => {
-    const bed = setUp();
+  it('says that the work is done when its record is refused', async ({ bed }) => {
     const full = { retryable: false, outcome: 'failed' } as const;
     bed.around = ({ verb }, next) => {
       return verb === 'keep' ? Promise.reject(new StoreError('no room', full)) : next();
@@ -113,9 +106,7 @@ describe('once', () => {
     });
   });
 
-  it('cannot record what another has done meanwhile', async () => {
-    const bed = setUp();
-    const { clock, locks, other } = bed;
+  it('cannot record what another has done meanwhile', async ({ bed, clock, locks, other }) => {
     let second: unknown;
     bed.around = async ({ verb }, next) => {
       if (verb === 'keep') {
@@ -194,8 +185,7 @@ describe('once', () => {
     });
   });
 
-  it('gives the token of its lease to the work', async () => {
-    const { locks } = setUp();
+  it('gives the token of its lease to the work', async ({ locks }) => {
     const tokens: bigint[] = [];
     const note = ({ token }: Lease): void => void tokens.push(token);
     await once(locks, 'a', DAY, note);
@@ -205,8 +195,7 @@ describe('once', () => {
     expect(tokens).toHaveLength(2);
   });
 
-  it('is known for ten years, if that is asked for', async () => {
-    const { clock, locks } = setUp();
+  it('is known for ten years, if that is asked for', async ({ clock, locks }) => {
     const day = 86_400_000;
     await once(locks, 'a', { keepFor: '3660d' }, () => 1);
     await clock.advance(3_659 * day);
@@ -216,8 +205,7 @@ describe('once', () => {
     expect(await once(locks, 'a', DAY, () => 2)).toEqual({ state: 'ran', value: 2 });
   });
 
-  it('asks nothing of a store when its locks are closed, done or not', async () => {
-    const { clock, store } = setUp();
+  it('asks nothing of a store when its locks are closed, done or not', async ({ clock, store }) => {
     const locks = createLocks(store, { clock });
     await once(locks, 'a', DAY, () => 1);
     await locks.close();
@@ -226,14 +214,12 @@ describe('once', () => {
     }
   });
 
-  it('does not enter itself', async () => {
-    const { locks } = setUp();
+  it('does not enter itself', async ({ locks }) => {
     const nested = once(locks, 'a', DAY, () => once(locks, 'a', DAY, () => 1));
     await expect(nested).rejects.toMatchObject({ code: 'DEADLOCK' });
   });
 
-  it('may be given up while it waits', async () => {
-    const { clock, locks, other } = setUp();
+  it('may be given up while it waits', async ({ clock, locks, other }) => {
     let go = (): void => {};
     const first = once(locks, 'a', DAY, () => new Promise<void>((resolve) => (go = resolve)));
     await clock.rest();
@@ -252,14 +238,9 @@ describe('once', () => {
 });
 
 describe('a result that is kept', () => {
-  it('has the type of what JSON returns, and may be missing', async () => {
-    const { locks, other } = setUp();
+  it('has the type of what JSON returns, and may be missing', async ({ locks, other }) => {
     const work = async () => ({ at: new Date(0), left: new Map([[1, 2]]), again: () => 1, n: [1] });
-    interface Left {
-      at: string;
-      left: Record<string, never>;
-      n: number[];
-    }
+    type Left = { at: string; left: Record<string, never>; n: number[] };
     await once(locks, 'a', { keepFor: '1d' }, work);
     const bare = await once(other, 'a', KEEP, work);
     expect(bare).toMatchObject({ state: 'done', value: undefined });
@@ -300,8 +281,7 @@ describe('a result that is kept', () => {
     expect(later).toMatchObject({ state: 'done', value: undefined });
   });
 
-  it('has room beside the longest label', async () => {
-    const { clock, store } = setUp();
+  it('has room beside the longest label', async ({ clock, store }) => {
     const locks = createLocks(store, { clock, label: '\u0001'.repeat(5000) });
     await once(locks, 'a', KEEP, () => 'x'.repeat(8190));
     const later = await once(locks, 'a', KEEP, () => 'never');
@@ -337,15 +317,13 @@ describe('what is wrong is said before anything is sent', () => {
     expect(() => once(locks, 'a', options as OnceOptions, work)).toThrow(message);
   });
 
-  it('the key, and the work', () => {
-    const { locks } = setUp();
+  it('the key, and the work', ({ locks }) => {
     expect(() => once(locks, '', DAY, work)).toThrow(/key must not be empty/);
     expect(() => once(locks, 'x'.repeat(505), DAY, work)).toThrow(/key has 505 bytes/);
     expect(() => once(locks, 'a', DAY, 5 as never)).toThrow(/must be a function/);
   });
 
-  it('a store that keeps no records, without doing the work', async () => {
-    const { clock, store } = setUp();
+  it('a store that keeps no records, without doing the work', async ({ clock, store }) => {
     const {
       keep: _,
       recall: __,
@@ -363,8 +341,7 @@ describe('what is wrong is said before anything is sent', () => {
     expect(runs).toBe(0);
   });
 
-  it('a record that is none of ours', async () => {
-    const { store, clock } = setUp();
+  it('a record that is none of ours', async ({ store, clock }) => {
     const locks = createLocks(store, { clock });
     for (const text of ['no JSON', 'null', '{"layout":2}']) {
       const lease = await locks.mutex('once:a').acquire();
@@ -376,8 +353,7 @@ describe('what is wrong is said before anything is sent', () => {
   });
 });
 
-it('the memory forgets records whose time is over', async () => {
-  const { clock } = setUp();
+it('the memory forgets records whose time is over', async ({ clock }) => {
   const locks = createLocks(memoryStore({ clock }), { clock });
   for (let i = 0; i < 1000; i++) {
     await once(locks, `${i}`, { keepFor: '1ms' }, () => {});

@@ -1,9 +1,9 @@
 import { createLocks } from 'holdfast';
 import { type RefreshOptions, refresh } from 'holdfast/refresh';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { gate } from '../support/gate.ts';
 import { watchOutcome } from '../support/scripted-store.ts';
-import { type Bed, lost, setUp } from './bed.ts';
+import { type Bed, it, lost, setUp } from './bed.ts';
 
 /** A token that is good for so many ms, shared by all. */
 class Token {
@@ -42,8 +42,7 @@ class Token {
 }
 
 describe('refresh', () => {
-  it('asks nobody while the value is fresh', async () => {
-    const bed = setUp();
+  it('asks nobody while the value is fresh', async ({ bed }) => {
     const token = new Token(bed);
     await refresh(bed.locks, 'a', token.options());
     let requests = 0;
@@ -55,8 +54,7 @@ describe('refresh', () => {
     expect(requests).toBe(0);
   });
 
-  it('takes null for no value, as clients of caches return it', async () => {
-    const bed = setUp();
+  it('takes null for no value, as clients of caches return it', async ({ bed }) => {
     const cache = new Map<string, string>();
     const read = async (): Promise<string | null> => cache.get('token') ?? null;
     const load = async (): Promise<string> => {
@@ -69,8 +67,7 @@ describe('refresh', () => {
     expect([token, await read()]).toEqual(['fresh', 'fresh']);
   });
 
-  it('loads once for all, in this process with one claim', async () => {
-    const bed = setUp();
+  it('loads once for all, in this process with one claim', async ({ bed }) => {
     const token = new Token(bed);
     let claims = 0;
     bed.around = ({ verb }, next) => {
@@ -87,9 +84,7 @@ describe('refresh', () => {
     expect([token.loads, claims]).toEqual([3, 3]);
   });
 
-  it('is shared by those who wait, each as long as it likes', async () => {
-    const bed = setUp();
-    const { clock, locks } = bed;
+  it('is shared by those who wait, each as long as it likes', async ({ bed, clock, locks }) => {
     const token = new Token(bed);
     const go = gate();
     token.gate = go.opened;
@@ -127,8 +122,7 @@ describe('refresh', () => {
     expect([next.value, token.loads]).toEqual([1, 1]);
   });
 
-  it('leaves the queue when nobody wants it', async () => {
-    const { clock, locks, other } = setUp();
+  it('leaves the queue when nobody wants it', async ({ clock, locks, other }) => {
     const token = await other.mutex('refresh:a').acquire();
     const options = { read: () => undefined, load: () => 1, wait: '1s' } as const;
     const late = watchOutcome(refresh(locks, 'a', options));
@@ -138,9 +132,7 @@ describe('refresh', () => {
     await token.release();
   });
 
-  it('goes on with a load that nobody waits for any more', async () => {
-    const bed = setUp();
-    const { clock, locks } = bed;
+  it('goes on with a load that nobody waits for any more', async ({ bed, clock, locks }) => {
     const token = new Token(bed);
     const go = gate();
     token.gate = go.opened;
@@ -154,8 +146,7 @@ describe('refresh', () => {
     expect([next.value, token.loads]).toEqual([1, 1]);
   });
 
-  it('takes the default wait of its locks', async () => {
-    const { clock, store } = setUp();
+  it('takes the default wait of its locks', async ({ clock, store }) => {
     const locks = createLocks(store, { clock, wait: '3s' });
     const hangs = { read: () => undefined, load: () => new Promise<number>(() => {}) };
     const late = watchOutcome(refresh(locks, 'a', hangs));
@@ -163,8 +154,7 @@ describe('refresh', () => {
     expect(late.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', waitedMs: 3_000 });
   });
 
-  it('begins nothing when its locks are closed', async () => {
-    const { clock, store } = setUp();
+  it('begins nothing when its locks are closed', async ({ clock, store }) => {
     const locks = createLocks(store, { clock });
     await locks.close();
     const late = refresh(locks, 'a', { read: () => undefined, load: () => 1 });
@@ -172,21 +162,16 @@ describe('refresh', () => {
     expect(clock.timers).toBe(0);
   });
 
-  it('does not wait for itself', async () => {
-    const { locks } = setUp();
+  it('does not wait for itself', async ({ locks }) => {
     const read = (): undefined => {};
     const load = (): Promise<number> => refresh<number>(locks, 'a', { read, load });
     const nested = refresh<number>(locks, 'a', { read, load });
     await expect(nested).rejects.toMatchObject({ code: 'DEADLOCK' });
   });
 
-  it('rejects when the lease was lost while it loaded', async () => {
-    const { clock, locks } = setUp();
+  it('rejects when the lease was lost while it loaded', async ({ clock, locks }) => {
     const stalled = watchOutcome(
-      refresh<number>(locks, 'a', {
-        read: () => undefined,
-        load: () => clock.stall(60_000) ?? 1,
-      }),
+      refresh<number>(locks, 'a', { read: () => undefined, load: () => clock.stall(60_000) ?? 1 }),
     );
     await clock.rest();
     expect(stalled.error).toMatchObject({ code: 'LEASE_LOST', reason: 'stalled' });
@@ -194,8 +179,7 @@ describe('refresh', () => {
 });
 
 describe('a load that hangs', () => {
-  it('ends with its lease for those who wait, and the next one loads', async () => {
-    const { clock, locks } = setUp();
+  it('ends with its lease for those who wait, and the next one loads', async ({ clock, locks }) => {
     const hangs = new Promise<number>(() => {});
     let loads = 0;
     const options = {
@@ -262,9 +246,7 @@ describe('a failure', () => {
     expect(token.loads).toBe(1);
   });
 
-  it('is over after retryAfter', async () => {
-    const bed = setUp();
-    const { clock, locks, other } = bed;
+  it('is over after retryAfter', async ({ bed, clock, locks, other }) => {
     const token = new Token(bed);
     token.failure = new Error('not yet');
     const options = token.options({ retryAfter: '5s' });
@@ -291,8 +273,7 @@ describe('a failure', () => {
     expect(token.loads).toBe(2);
   });
 
-  it('is nobody else’s with a retryAfter of 0', async () => {
-    const bed = setUp();
+  it('is nobody else’s with a retryAfter of 0', async ({ bed }) => {
     const token = new Token(bed);
     token.failure = new Error('not yet');
     const options = token.options({ retryAfter: 0 });
@@ -311,8 +292,7 @@ describe('a failure', () => {
     expect(failed.error).toBe(token.failure);
   });
 
-  it('of read is the caller’s own', async () => {
-    const { locks } = setUp();
+  it('of read is the caller’s own', async ({ locks }) => {
     const read = (): undefined => {
       throw new Error('no cache');
     };

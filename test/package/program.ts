@@ -143,9 +143,7 @@ async function fenceHolds(locks: Locks): Promise<void> {
   assert.throws(late, (error) => isLockError(error, 'STALE_TOKEN'));
 }
 
-interface Libsql {
-  readonly default: new (path: string) => SqliteConnection;
-}
+type Libsql = { readonly default: new (path: string) => SqliteConnection };
 
 async function openDatabase(): Promise<SqliteConnection> {
   const builtIn = process.getBuiltinModule('node:sqlite');

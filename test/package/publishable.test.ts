@@ -6,8 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { manifest, missingOnPage } from '../../scripts/package/manifest.ts';
 
 it('is published only with a page whose links lead somewhere', async () => {
-  const page = { repository: 'a', homepage: 'b', bugs: 'c' };
-  expect(missingOnPage(page)).toEqual([]);
+  expect(missingOnPage({ repository: 'a', homepage: 'b', bugs: 'c' })).toEqual([]);
   expect(missingOnPage({ homepage: 'b' })).toEqual(['repository', 'bugs']);
   const lacks = missingOnPage(await manifest());
   const { status, stderr } = spawnSync('npm', ['run', 'prepublishOnly'], { encoding: 'utf8' });

@@ -2,18 +2,8 @@
  * What a program passes by mistake: a usage error, before anything is sent. usage.test.ts tries
  * what each argument may be; here is what depends on another one, or on the names of options.
  */
-import {
-  allOf,
-  closeOnSignal,
-  createLocks,
-  downgrade,
-  evict,
-  type Locks,
-  type LocksOptions,
-  list,
-  type Mutex,
-  tryAllOf,
-} from 'holdfast';
+import type { Locks, LocksOptions, Mutex } from 'holdfast';
+import { allOf, closeOnSignal, createLocks, downgrade, evict, list, tryAllOf } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
 import { countingStore } from 'holdfast/testkit';
@@ -21,18 +11,14 @@ import { expect, test } from 'vitest';
 
 type Attempt = readonly [what: string, attempt: (locks: Locks) => unknown];
 
-function others(): Locks {
-  return createLocks(memoryStore());
-}
+const others = (): Locks => createLocks(memoryStore());
 
 function nthOf(locks: Locks): (_: unknown, n: number) => Mutex {
   return (_, n) => locks.mutex(String(n));
 }
 
 /** What a program without types may pass. */
-function wrong(value: unknown): never {
-  return value as never;
-}
+const wrong = (value: unknown): never => value as never;
 
 const ATTEMPTS: readonly Attempt[] = [
   ['options that are no object', (locks) => locks.mutex('a', wrong('10s'))],

@@ -1,35 +1,33 @@
 import { allOf, LeaseLostError } from 'holdfast';
-import { describe, expect, it } from 'vitest';
-import { failure, held, setUp, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
+import { describe, expect } from 'vitest';
+import { failure, held, it, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 describe('several locks', () => {
-  it('are taken one after the other in the order of their names, whoever asks', async () => {
-    const { clock, store, locks, late } = setUp();
-    store.onClaim = () => late(10, held());
-    const parts = ['b', 'é', 'a', 'Z', 'aa'].map((name) => locks.mutex(name));
+  it('are taken one after the other in the order of their names, whoever asks', async ({ bed }) => {
+    bed.store.onClaim = () => bed.late(10, held());
+    const parts = ['b', 'é', 'a', 'Z', 'aa'].map((name) => bed.locks.mutex(name));
     const acquired = allOf(parts).acquire();
-    await clock.advance(50);
-    expect(store.entered.map(({ resource }) => resource)).toEqual(['Z', 'a', 'aa', 'b', 'é']);
+    await bed.clock.advance(50);
+    expect(bed.store.entered.map(({ resource }) => resource)).toEqual(['Z', 'a', 'aa', 'b', 'é']);
     const { leases } = await acquired;
     expect(leases.map(({ resource }) => resource)).toEqual(['b', 'é', 'a', 'Z', 'aa']);
   });
 
-  it('share one deadline for the wait', async () => {
-    const { clock, store, locks, late } = setUp();
-    store.onClaim = ({ resource }) => (resource < 'c' ? late(400, held()) : waiting());
-    const parts = ['a', 'b', 'c'].map((name) => locks.mutex(name));
+  it('share one deadline for the wait', async ({ bed }) => {
+    bed.store.onClaim = ({ resource }) => (resource < 'c' ? bed.late(400, held()) : waiting());
+    const parts = ['a', 'b', 'c'].map((name) => bed.locks.mutex(name));
     const acquired = watchOutcome(allOf(parts).acquire({ wait: '1s' }));
-    await clock.advance(999);
+    await bed.clock.advance(999);
     expect(acquired.done).toBe(false);
-    await clock.advance(10);
+    await bed.clock.advance(10);
     expect(acquired.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', resource: 'c' });
-    const left = store.sent('release').flatMap(({ claims }) => claims);
+    const left = bed.store.sent('release').flatMap(({ claims }) => claims);
     expect(left.map(({ resource }) => resource).sort()).toEqual(['a', 'b', 'c']);
   });
 
-  it('are all given back when one fails, is refused or is aborted', async () => {
-    for (const how of ['failure', 'refused', 'abort'] as const) {
-      const { clock, store, locks } = setUp();
+  for (const how of ['failure', 'refused', 'abort'] as const) {
+    it(`are all given back when one fails, is refused or is aborted: ${how}`, async ({ bed }) => {
+      const { clock, store, locks } = bed;
       const aborter = new AbortController();
       store.onClaim = ({ resource }) => {
         if (resource === 'a') return held();
@@ -52,11 +50,11 @@ describe('several locks', () => {
       expect(left.some(({ resource }) => resource === 'a')).toBe(true);
       await clock.advance(60_000);
       expect(clock.keepingAlive).toBe(0);
-    }
-  });
+    });
+  }
 
-  it('fail as a whole when an early one was lost while a late one was waited for', async () => {
-    const { clock, store, locks, late } = setUp();
+  it('fail as a whole when one was lost while another was waited for', async ({ bed }) => {
+    const { clock, store, locks, late } = bed;
     store.onClaim = ({ resource }) => (resource === 'a' ? held() : late(3_000, held()));
     store.onRenew = () => ({ state: 'gone', why: 'evicted' });
     const both = allOf([locks.mutex('a', { ttl: '3s' }), locks.mutex('b')]);
@@ -67,8 +65,8 @@ describe('several locks', () => {
     expect(left.map(({ resource }) => resource).sort()).toEqual(['a', 'b']);
   });
 
-  it('as a lease are held while all are, and abort with the first that is lost', async () => {
-    const { clock, store, locks } = setUp();
+  it('as a lease are held while all are, and abort with the first lost one', async ({ bed }) => {
+    const { clock, store, locks } = bed;
     const both = await allOf([locks.mutex('b'), locks.mutex('a')]).acquire();
     expect(both.held).toBe(true);
     store.onRenew = ({ resource }) =>
@@ -81,47 +79,43 @@ describe('several locks', () => {
     expect(both.leases.map(({ state }) => state)).toEqual(['held', 'lost']);
   });
 
-  it('run work as one lock does: loss rejects, the work settles first', async () => {
-    const { clock, store, locks } = setUp();
-    store.onRenew = silence;
+  it('run work as one lock does: loss rejects, the work settles first', async ({ bed }) => {
+    bed.store.onRenew = silence;
     const ran = watchOutcome(
-      allOf([locks.mutex('a'), locks.semaphore('s', { limit: 3 })]).run(
+      allOf([bed.locks.mutex('a'), bed.locks.semaphore('s', { limit: 3 })]).run(
         { wait: '1s' },
-        () => new Promise((resolve) => clock.setTimeout(() => resolve(1), 20_000)),
+        () => new Promise((resolve) => bed.clock.setTimeout(() => resolve(1), 20_000)),
       ),
     );
-    await clock.advance(20_000);
+    await bed.clock.advance(20_000);
     expect(ran.error).toMatchObject({ code: 'LEASE_LOST', reason: 'expired' });
-    expect(store.sent('release')).not.toHaveLength(0);
+    expect(bed.store.sent('release')).not.toHaveLength(0);
   });
 
-  it('tell who holds any of them when a try is refused', async () => {
-    const { clock, store, locks } = setUp();
+  it('tell who holds any of them when a try is refused', async ({ bed }) => {
     const holder = { host: 'there', pid: 7, since: 0 };
     const member = { number: 3n, kind: 'mutex', permits: 1, ttlMs: 1, leftMs: 1, holder } as const;
-    store.onInspect = async () => ({ holders: [member], waiters: [] });
-    store.onClaim = () => ({ state: 'gone', why: 'refused' });
-    const ran = watchOutcome(allOf([locks.mutex('a'), locks.mutex('b')]).tryRun(() => 1));
-    await clock.rest();
+    bed.store.onInspect = async () => ({ holders: [member], waiters: [] });
+    bed.store.onClaim = () => ({ state: 'gone', why: 'refused' });
+    const ran = watchOutcome(allOf([bed.locks.mutex('a'), bed.locks.mutex('b')]).tryRun(() => 1));
+    await bed.clock.rest();
     expect(ran.value).toMatchObject({ acquired: false, holders: [{ holder }, { holder }] });
   });
 
-  it('make nested runs on their parts deadlocks, or let them in', async () => {
-    const { clock, locks } = setUp();
-    const a = locks.mutex('a');
-    const b = locks.mutex('b', { reentrant: true });
+  it('make nested runs on their parts deadlocks, or let them in', async ({ bed }) => {
+    const a = bed.locks.mutex('a');
+    const b = bed.locks.mutex('b', { reentrant: true });
     const ran = watchOutcome(
       allOf([a, b]).run(async () => {
         await expect(a.run(() => 1)).rejects.toMatchObject({ code: 'DEADLOCK' });
         expect(await b.run(() => 'in')).toBe('in');
       }),
     );
-    await clock.advance(1_000);
+    await bed.clock.advance(1_000);
     expect(ran).toEqual({ done: true, value: undefined });
   });
 
-  it('never hold what another waits for in the opposite order', async () => {
-    const { clock, store, locks } = setUp();
+  it('never hold what another waits for in the opposite order', async ({ clock, store, locks }) => {
     const taken = new Map<string, string>();
     store.onClaim = ({ resource, id }) => {
       const by = taken.get(resource);
@@ -142,7 +136,6 @@ describe('several locks', () => {
     let done = 0;
     for (const parts of [...orders, ...orders]) void allOf(parts).run(() => void done++);
     await clock.advance(2_000);
-    expect(done).toBe(10);
-    expect(taken.size).toBe(0);
+    expect([done, taken.size]).toEqual([10, 0]);
   });
 });

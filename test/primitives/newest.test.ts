@@ -1,16 +1,10 @@
 /** `ifBusy`: only the newest of several requests matters. */
 import { allOf, type Member } from 'holdfast';
 import type { Eviction, GoneReason, GoneStatus } from 'holdfast/store';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { REPLACED } from '../../src/core/errors.ts';
-import {
-  type Bed,
-  failure,
-  held,
-  setUp,
-  waiting,
-  watchOutcome,
-} from '../support/scripted-store.ts';
+import type { Bed, it } from '../support/scripted-store.ts';
+import { failure, held, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 const NEWEST = { ifBusy: 'replace-waiting' } as const;
 const REPLACES = { replaces: true } as const;
@@ -162,12 +156,11 @@ describe('a claim that replaces others', () => {
     expect(store.sent('release')).toHaveLength(1);
   });
 
-  it('is refused before anything is sent, where the store cannot', async () => {
-    const { clock, store, locks } = setUp();
-    const outcome = watchOutcome(locks.mutex('a').acquire(NEWEST));
-    await clock.rest();
+  it('is refused before anything is sent, where the store cannot', async ({ bed }) => {
+    const outcome = watchOutcome(bed.locks.mutex('a').acquire(NEWEST));
+    await bed.clock.rest();
     expect(outcome.error).toMatchObject({ code: 'UNSUPPORTED', trait: 'ifBusy' });
-    expect(store.calls).toEqual([]);
+    expect(bed.store.calls).toEqual([]);
   });
 
   it('is no try, and no part of several locks', () => {

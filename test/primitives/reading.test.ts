@@ -1,5 +1,4 @@
 /** Arguments that are wrong are usage errors, whatever they are. */
-
 import { inspect } from 'node:util';
 import { createLocks, isLockError } from 'holdfast';
 import { openStore } from 'holdfast/connect';
@@ -8,8 +7,8 @@ import { sqlFence } from 'holdfast/fence';
 import { memoryStore } from 'holdfast/memory';
 import { sqliteStore } from 'holdfast/sqlite';
 import { zookeeperStore } from 'holdfast/zookeeper';
-import { describe, expect, it } from 'vitest';
-import { setUp, watchOutcome } from '../support/scripted-store.ts';
+import { describe, expect } from 'vitest';
+import { it, setUp, watchOutcome } from '../support/scripted-store.ts';
 
 function refused(call: () => unknown, what = String(call)): void {
   let thrown: unknown;
@@ -37,8 +36,7 @@ describe('options', () => {
     expect(store.entered.map(({ ttlMs }) => ttlMs)).toEqual([500]);
   });
 
-  it('may be undefined before the work, but no function', async () => {
-    const { clock, locks } = setUp();
+  it('may be undefined before the work, but no function', async ({ clock, locks }) => {
     const ran = watchOutcome(locks.mutex('a').run(undefined as never, () => 1));
     await clock.rest();
     expect(ran.value).toBe(1);
@@ -47,8 +45,7 @@ describe('options', () => {
 });
 
 describe('refused', () => {
-  it('is what only looks like a store, a fence, a lease or a URL', async () => {
-    const { store } = setUp();
+  it('is what only looks like a store, a fence, a lease or a URL', async ({ store }) => {
     const connection = {
       prepare: () => ({ get: () => ({}) }),
       exec: () => {},
@@ -87,8 +84,7 @@ describe('refused', () => {
     }
   });
 
-  it('is what only looks like a signal, or a clock', () => {
-    const { store, locks } = setUp();
+  it('is what only looks like a signal, or a clock', ({ store, locks }) => {
     const signal = { aborted: false, addEventListener: () => {} } as never;
     refused(() => locks.mutex('a').acquire({ signal }));
     refused(() => createElection(locks, 'a').observe({ signal }));

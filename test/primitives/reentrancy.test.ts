@@ -1,6 +1,6 @@
 import { allOf, DeadlockError, downgrade, type Lock } from 'holdfast';
-import { describe, expect, it } from 'vitest';
-import { type Bed, setUp, watchOutcome } from '../support/scripted-store.ts';
+import { describe, expect } from 'vitest';
+import { type Bed, it, setUp, watchOutcome } from '../support/scripted-store.ts';
 
 function sleep({ clock }: Bed, ms: number): Promise<void> {
   return new Promise((resolve) => clock.setTimeout(resolve, ms));
@@ -15,8 +15,7 @@ async function inside(bed: Bed, lock: Lock, work: () => Promise<unknown>): Promi
 }
 
 describe('a nested run', () => {
-  it('without `reentrant` rejects at once instead of waiting for ever', async () => {
-    const bed = setUp();
+  it('without `reentrant` rejects at once instead of waiting for ever', async ({ bed }) => {
     const mutex = bed.locks.mutex('a');
     await inside(bed, mutex, async () => {
       const nested = watchOutcome(bed.locks.mutex('a').run({ wait: '1h' }, () => 1));
@@ -28,8 +27,7 @@ describe('a nested run', () => {
     expect(bed.store.entered).toHaveLength(1);
   });
 
-  it('is refused however deep and late it comes', async () => {
-    const bed = setUp();
+  it('is refused however deep and late it comes', async ({ bed }) => {
     const mutex = bed.locks.mutex('a');
     await inside(bed, mutex, () =>
       bed.locks.mutex('b').run(async () => {
@@ -39,8 +37,7 @@ describe('a nested run', () => {
     );
   });
 
-  it('that rejects tells its caller, and harms no other run', async () => {
-    const bed = setUp();
+  it('that rejects tells its caller, and harms no other run', async ({ bed }) => {
     const mutex = bed.locks.mutex('a', { reentrant: true });
     const error = new Error('inner');
     await inside(bed, mutex, async () => {
@@ -49,8 +46,7 @@ describe('a nested run', () => {
     });
   });
 
-  it('with `reentrant` enters at once, on the same lease', async () => {
-    const bed = setUp();
+  it('with `reentrant` enters at once, on the same lease', async ({ bed }) => {
     const mutex = bed.locks.mutex('a', { reentrant: true });
     const tokens: bigint[] = [];
     await inside(bed, mutex, () =>
@@ -66,8 +62,7 @@ describe('a nested run', () => {
     expect(bed.store.calls.filter(({ verb }) => verb !== 'renew')).toHaveLength(2);
   });
 
-  it('excludes its siblings, in order', async () => {
-    const bed = setUp();
+  it('excludes its siblings, in order', async ({ bed }) => {
     const mutex = bed.locks.mutex('a', { reentrant: true });
     const log: string[] = [];
     await inside(bed, mutex, () =>
@@ -85,8 +80,7 @@ describe('a nested run', () => {
     expect(log).toEqual(['in 0', 'out 0', 'in 1', 'out 1', 'in 2', 'out 2']);
   });
 
-  it('waits for its siblings no longer than it wants to', async () => {
-    const bed = setUp();
+  it('waits for its siblings no longer than it wants to', async ({ bed }) => {
     const mutex = bed.locks.mutex('a', { reentrant: true });
     await inside(bed, mutex, async () => {
       const long = mutex.run(() => sleep(bed, 1_000));
@@ -104,8 +98,7 @@ describe('a nested run', () => {
     });
   });
 
-  it('that is left floating is waited for before the release', async () => {
-    const bed = setUp();
+  it('that is left floating is waited for before the release', async ({ bed }) => {
     const mutex = bed.locks.mutex('a', { reentrant: true });
     const log: string[] = [];
     bed.store.onRelease = () => Boolean(log.push('released'));
@@ -146,8 +139,7 @@ describe('a nested run', () => {
     }
   });
 
-  it('of work left behind is a stranger once the lock is released', async () => {
-    const bed = setUp();
+  it('of work left behind is a stranger once the lock is released', async ({ bed }) => {
     const mutex = bed.locks.mutex('a', { reentrant: true });
     let floating: { value?: bigint } = {};
     await inside(bed, mutex, async () => {
@@ -159,8 +151,7 @@ describe('a nested run', () => {
     expect(bed.store.entered).toHaveLength(2);
   });
 
-  it('on a lease that was lost rejects', async () => {
-    const bed = setUp();
+  it('on a lease that was lost rejects', async ({ bed }) => {
     const mutex = bed.locks.mutex('a', { reentrant: true });
     let entered = false;
     let nested: { error?: unknown } = {};
@@ -174,8 +165,7 @@ describe('a nested run', () => {
     expect(entered).toBe(false);
   });
 
-  it('still enters while the locks are closing: running work may finish', async () => {
-    const bed = setUp();
+  it('still enters while the locks are closing: running work may finish', async ({ bed }) => {
     const mutex = bed.locks.mutex('a', { reentrant: true });
     await inside(bed, mutex, async () => {
       void bed.locks.close();
@@ -184,8 +174,7 @@ describe('a nested run', () => {
     });
   });
 
-  it('knows only the lock that this context holds', async () => {
-    const bed = setUp();
+  it('knows only the lock that this context holds', async ({ bed }) => {
     const other = setUp();
     const mutex = bed.locks.mutex('a', { reentrant: true });
     await inside(bed, mutex, async () => {
@@ -197,8 +186,7 @@ describe('a nested run', () => {
 });
 
 describe('acquire', () => {
-  it('is never re-entrant', async () => {
-    const bed = setUp();
+  it('is never re-entrant', async ({ bed }) => {
     const mutex = bed.locks.mutex('a', { reentrant: true });
     await inside(bed, mutex, async () => {
       await expect(mutex.acquire({ wait: 100 })).rejects.toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
@@ -229,8 +217,7 @@ describe('a reader or writer', () => {
     });
   });
 
-  it('released by its work is free again, inside the run too', async () => {
-    const bed = setUp();
+  it('released by its work is free again, inside the run too', async ({ bed }) => {
     for (const reentrant of [false, true]) {
       const mutex = bed.locks.mutex('a', { reentrant });
       const ran = watchOutcome(
@@ -259,8 +246,7 @@ describe('a reader or writer', () => {
     expect(outer.error).toMatchObject({ code: 'LEASE_LOST', reason: 'max-hold' });
   });
 
-  it('asked for as another kind of lock is a mismatch', async () => {
-    const bed = setUp();
+  it('asked for as another kind of lock is a mismatch', async ({ bed }) => {
     const ran = watchOutcome(
       bed.locks.mutex('a').run(async () => {
         await bed.locks.rwLock('a').read.run(() => 1);
@@ -270,8 +256,7 @@ describe('a reader or writer', () => {
     expect(ran).toMatchObject({ done: true, error: { code: 'MISMATCH' } });
   });
 
-  it('that has downgraded is a reader', async () => {
-    const bed = setUp();
+  it('that has downgraded is a reader', async ({ bed }) => {
     const { write } = bed.locks.rwLock('rw', { reentrant: true });
     const ran = watchOutcome(
       write.run(async (lease) => {
@@ -285,8 +270,7 @@ describe('a reader or writer', () => {
 });
 
 describe('permits', () => {
-  it('that one context can never have together are refused at once', async () => {
-    const bed = setUp();
+  it('that one context can never have together are refused at once', async ({ bed }) => {
     const semaphore = bed.locks.semaphore('s', { limit: 4 });
     const ran = watchOutcome(
       semaphore.run({ permits: 2 }, async () => {
@@ -304,8 +288,7 @@ describe('permits', () => {
     expect(bed.store.entered.map(({ permits }) => permits)).toEqual([2, 1, 1]);
   });
 
-  it('of a re-entrant semaphore are shared only with those who want no more', async () => {
-    const bed = setUp();
+  it('of a re-entrant semaphore are shared only with those who want no more', async ({ bed }) => {
     const semaphore = bed.locks.semaphore('s', { limit: 5, reentrant: true });
     await inside(bed, semaphore, async () => {
       expect(await semaphore.run(({ permits }) => permits)).toBe(1);

@@ -1,10 +1,9 @@
 import { LeaseLostError } from 'holdfast';
-import { describe, expect, it } from 'vitest';
-import { failure, held, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
+import { describe, expect } from 'vitest';
+import { failure, held, it, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
 
 describe('run', () => {
-  it('gives what the work gives, and releases afterwards', async () => {
-    const { clock, store, locks } = setUp();
+  it('gives what the work gives, and releases afterwards', async ({ clock, store, locks }) => {
     const ran = locks.mutex('a').run({ label: 'job' }, async (lease) => {
       expect(lease.held).toBe(true);
       expect(store.sent('release')).toHaveLength(0);
@@ -16,8 +15,7 @@ describe('run', () => {
     expect(store.entered[0]?.holder).toMatchObject({ label: 'job', pid: process.pid });
   });
 
-  it('settles when the store was told', async () => {
-    const { clock, store, locks, late } = setUp();
+  it('settles when the store was told', async ({ clock, store, locks, late }) => {
     store.onRelease = () => late(50, true);
     const ran = watchOutcome(locks.mutex('a').run(() => 1));
     await clock.advance(49);
@@ -26,8 +24,7 @@ describe('run', () => {
     expect(ran.value).toBe(1);
   });
 
-  it('waits for what has a `then`, though it is no promise', async () => {
-    const { clock, locks, late } = setUp();
+  it('waits for what has a `then`, though it is no promise', async ({ clock, locks, late }) => {
     const given = late(50, 5);
     const thenable = Object.defineProperty({}, 'then', { value: given.then.bind(given) });
     const ran = watchOutcome(locks.mutex('a').run(() => thenable as PromiseLike<number>));
@@ -38,23 +35,21 @@ describe('run', () => {
   });
 
   for (const work of ['throws', 'rejects'] as const) {
-    it(`rejects with the work's own error when it ${work}, and releases`, async () => {
-      const { clock, store, locks } = setUp();
+    it(`rejects with the work's own error when it ${work}, and releases`, async ({ bed }) => {
       const error = new Error('mine');
       const ran = watchOutcome(
-        locks.mutex('a').run(() => {
+        bed.locks.mutex('a').run(() => {
           if (work === 'throws') throw error;
           return Promise.reject(error);
         }),
       );
-      await clock.rest();
+      await bed.clock.rest();
       expect(ran.error).toBe(error);
-      expect(store.sent('release')).toHaveLength(1);
+      expect(bed.store.sent('release')).toHaveLength(1);
     });
   }
 
-  it('never lets a failed release hide what the work gave', async () => {
-    const { clock, store, locks } = setUp();
+  it('never lets a failed release hide what the work gave', async ({ clock, store, locks }) => {
     store.onRelease = () => Promise.reject(failure({ retryable: false }));
     const error = new Error('mine');
     const good = watchOutcome(locks.mutex('a').run(() => 1));
@@ -63,26 +58,24 @@ describe('run', () => {
     expect([good.value, bad.error]).toEqual([1, error]);
   });
 
-  it('rejects with LeaseLostError after a loss, even when the work fulfilled', async () => {
-    const { clock, store, locks } = setUp();
-    store.onRenew = silence;
+  it('rejects with LeaseLostError after a loss, even when the work fulfilled', async ({ bed }) => {
+    bed.store.onRenew = silence;
     let settled = false;
     const ran = watchOutcome(
-      locks.mutex('a').run(async () => {
-        await new Promise<void>((resolve) => clock.setTimeout(resolve, 20_000));
+      bed.locks.mutex('a').run(async () => {
+        await new Promise<void>((resolve) => bed.clock.setTimeout(resolve, 20_000));
         settled = true;
       }),
     );
-    await clock.advance(19_999);
+    await bed.clock.advance(19_999);
     expect([ran.done, settled], 'settles only after the work has').toEqual([false, false]);
-    await clock.advance(1);
+    await bed.clock.advance(1);
     expect(settled).toBe(true);
     expect(ran.error).toMatchObject({ code: 'LEASE_LOST', reason: 'expired', resource: 'a' });
     expect((ran.error as Error).cause, 'of the last heartbeat').toMatchObject({ code: 'STORE' });
   });
 
-  it('has the error of the work as the cause of the loss', async () => {
-    const { clock, locks } = setUp();
+  it('has the error of the work as the cause of the loss', async ({ clock, locks }) => {
     const error = new Error('mine');
     const ran = watchOutcome(
       locks.mutex('a').run(async () => {
@@ -94,8 +87,7 @@ describe('run', () => {
     expect(ran.error).toMatchObject({ code: 'LEASE_LOST', reason: 'stalled', cause: error });
   });
 
-  it('rejects with the very loss that the work rethrew', async () => {
-    const { clock, locks } = setUp();
+  it('rejects with the very loss that the work rethrew', async ({ clock, locks }) => {
     let loss: unknown;
     const ran = watchOutcome(
       locks.mutex('a').run(async (lease) => {
@@ -109,8 +101,7 @@ describe('run', () => {
     expect(ran.error).toBe(loss);
   });
 
-  it('does not mind work that releases by itself', async () => {
-    const { clock, store, locks } = setUp();
+  it('does not mind work that releases by itself', async ({ clock, store, locks }) => {
     const ran = watchOutcome(locks.mutex('a').run(({ release }) => release().then(() => 5)));
     await clock.advance(60_000);
     expect([ran.value, store.sent('release').length]).toEqual([5, 1]);
@@ -118,8 +109,7 @@ describe('run', () => {
 });
 
 describe('release', () => {
-  it('is idempotent: whoever asks gets the same promise', async () => {
-    const { clock, store, locks } = setUp();
+  it('is idempotent: whoever asks gets the same promise', async ({ clock, store, locks }) => {
     const lease = await locks.mutex('a').acquire();
     const { release } = lease;
     expect(release()).toBe(lease.release());
@@ -131,26 +121,24 @@ describe('release', () => {
     expect([lease.state, lease.signal.aborted, lease.loss]).toEqual(['released', false, undefined]);
   });
 
-  it('waits for one try, and goes on in the background until the TTL', async () => {
-    const { clock, store, locks } = setUp();
-    store.onRelease = () => Promise.reject(failure());
-    const lease = await locks.mutex('a').acquire();
+  it('waits for one try, and goes on in the background until the TTL', async ({ bed }) => {
+    bed.store.onRelease = () => Promise.reject(failure());
+    const lease = await bed.locks.mutex('a').acquire();
     const released = watchOutcome(lease.release());
-    await clock.rest();
-    expect([released.done, store.sent('release').length]).toEqual([true, 1]);
-    expect(clock.keepingAlive).toBe(0);
-    await clock.advance(1_000);
-    expect(store.sent('release').length).toBeGreaterThan(3);
-    expect(store.sent('release').at(-1)?.claims[0]).toMatchObject({ unanswered: true });
-    await clock.advance(10_000);
-    const tries = store.sent('release').length;
-    await clock.advance(60_000);
-    expect(store.sent('release')).toHaveLength(tries);
+    await bed.clock.rest();
+    expect([released.done, bed.store.sent('release').length]).toEqual([true, 1]);
+    expect(bed.clock.keepingAlive).toBe(0);
+    await bed.clock.advance(1_000);
+    expect(bed.store.sent('release').length).toBeGreaterThan(3);
+    expect(bed.store.sent('release').at(-1)?.claims[0]).toMatchObject({ unanswered: true });
+    await bed.clock.advance(10_000);
+    const tries = bed.store.sent('release').length;
+    await bed.clock.advance(60_000);
+    expect(bed.store.sent('release')).toHaveLength(tries);
     expect(tries).toBeLessThan(20);
   });
 
-  it('stops repeating as soon as the store was told', async () => {
-    const { clock, store, locks } = setUp();
+  it('stops repeating as soon as the store was told', async ({ clock, store, locks }) => {
     let tries = 0;
     store.onRelease = () => (++tries < 3 ? Promise.reject(failure()) : true);
     void (await locks.mutex('a').acquire()).release();
@@ -159,11 +147,10 @@ describe('release', () => {
   });
 
   for (const options of [{}, { minHold: '5s' }] as const) {
-    it(`does not hang on a store that is silent: ${JSON.stringify(options)}`, async () => {
-      const { clock, store, locks } = setUp();
-      store.onRelease = silence;
-      const released = watchOutcome((await locks.mutex('a', options).acquire()).release());
-      await clock.advance(3_400);
+    it(`does not hang on a store that is silent: ${JSON.stringify(options)}`, async ({ bed }) => {
+      bed.store.onRelease = silence;
+      const released = watchOutcome((await bed.locks.mutex('a', options).acquire()).release());
+      await bed.clock.advance(3_400);
       expect(released.done).toBe(true);
     });
   }
@@ -189,8 +176,7 @@ describe('minHold', () => {
     expect(store.sent('renew')).toHaveLength(1);
   });
 
-  it('keeps the claim for the rest after a release', async () => {
-    const { clock, store, locks } = setUp();
+  it('keeps the claim for the rest after a release', async ({ clock, store, locks }) => {
     const mutex = locks.mutex('a', { minHold: '5s' });
     const lease = await mutex.acquire();
     await clock.advance(2_000);
@@ -223,19 +209,18 @@ describe('maxHold', () => {
     });
   }
 
-  it('counts from each hand-off, and the next gets a fresh claim after a loss', async () => {
-    const { clock, store, locks } = setUp();
-    const mutex = locks.mutex('a', { maxHold: '4s' });
+  it('counts from each hand-off, and the next gets a fresh claim after a loss', async ({ bed }) => {
+    const mutex = bed.locks.mutex('a', { maxHold: '4s' });
     const first = await mutex.acquire();
     const second = watchOutcome(mutex.acquire());
-    await clock.advance(3_000);
-    await Promise.all([first.release(), clock.rest()]);
-    await clock.advance(3_000);
+    await bed.clock.advance(3_000);
+    await Promise.all([first.release(), bed.clock.rest()]);
+    await bed.clock.advance(3_000);
     expect(second.value?.held).toBe(true);
     const third = watchOutcome(mutex.acquire());
-    await clock.advance(1_001);
+    await bed.clock.advance(1_001);
     expect([second.value?.loss?.reason, third.value?.held]).toEqual(['max-hold', true]);
-    expect(store.entered).toHaveLength(2);
+    expect(bed.store.entered).toHaveLength(2);
   });
 });
 
@@ -243,8 +228,7 @@ describe('a lease', () => {
   it('as JSON has the token as text', async () => {
     const { store, locks } = setUp({}, { prefix: 'shop:' });
     store.onClaim = () => held({ token: 2n ** 60n });
-    const lease = await locks.mutex('a').acquire();
-    expect(JSON.parse(JSON.stringify(lease))).toEqual({
+    expect(JSON.parse(JSON.stringify(await locks.mutex('a').acquire()))).toEqual({
       resource: 'shop:a',
       kind: 'mutex',
       lineage: 'scripted:1',
@@ -253,8 +237,7 @@ describe('a lease', () => {
     });
   });
 
-  it('has methods that may be taken off it', async () => {
-    const { clock, locks } = setUp();
+  it('has methods that may be taken off it', async ({ clock, locks }) => {
     const { assertHeld, renew, release } = await locks.mutex('a').acquire();
     assertHeld();
     await Promise.all([renew(), clock.rest()]);
@@ -262,8 +245,7 @@ describe('a lease', () => {
     expect(assertHeld).toThrow(LeaseLostError);
   });
 
-  it('tells when it has ended, however it ended', async () => {
-    const { clock, locks } = setUp();
+  it('tells when it has ended, however it ended', async ({ clock, locks }) => {
     const [a, b] = [await locks.mutex('a').acquire(), await locks.mutex('b').acquire()];
     const [endA, endB] = [watchOutcome(a.ended), watchOutcome(b.ended)];
     void a.release();

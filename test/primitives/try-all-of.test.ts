@@ -1,6 +1,6 @@
 import { type Acquisition, tryAllOf } from 'holdfast';
-import { describe, expect, it } from 'vitest';
-import { failure, held, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
+import { describe, expect } from 'vitest';
+import { failure, held, it, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
 
 const REFUSED = { state: 'gone', why: 'refused' } as const;
 
@@ -170,11 +170,10 @@ describe('a try of several locks', () => {
 });
 
 describe('a store that cannot take several locks in one step', () => {
-  it('refuses, and is asked for nothing', async () => {
-    const { store, locks } = setUp();
-    const tried = tryAllOf([locks.mutex('a'), locks.mutex('b')]);
+  it('refuses, and is asked for nothing', async ({ bed }) => {
+    const tried = tryAllOf([bed.locks.mutex('a'), bed.locks.mutex('b')]);
     await expect(tried).rejects.toMatchObject({ code: 'UNSUPPORTED', trait: 'claimAll' });
-    expect(store.calls).toEqual([]);
+    expect(bed.store.calls).toEqual([]);
   });
 
   it('refuses those in several parts, and takes those in one', async () => {

@@ -1,20 +1,10 @@
 import fc from 'fast-check';
-import {
-  type AcquireOptions,
-  allOf,
-  createLocks,
-  type Duration,
-  evict,
-  isLockError,
-  type Locks,
-  list,
-  parseDuration,
-  type Store,
-} from 'holdfast';
+import type { AcquireOptions, Duration, Locks, Store } from 'holdfast';
+import { allOf, createLocks, evict, isLockError, list, parseDuration } from 'holdfast';
 import { createElection } from 'holdfast/election';
-import { describe, expect, expectTypeOf, it } from 'vitest';
+import { describe, expect, expectTypeOf } from 'vitest';
 import { cases } from '../support/cases.ts';
-import { setUp } from '../support/scripted-store.ts';
+import { it, setUp } from '../support/scripted-store.ts';
 
 /** Values that a program in JavaScript may pass by mistake; each test tries them all. */
 const KNOWN: readonly unknown[] = [
@@ -28,12 +18,8 @@ const KNOWN: readonly unknown[] = [
 
 const HOSTILE = fc.oneof(
   fc.anything({
-    withBigInt: true,
-    withDate: true,
-    withMap: true,
-    withNullPrototype: true,
-    withSparseArray: true,
-    withTypedArray: true,
+    ...{ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true },
+    ...{ withSparseArray: true, withTypedArray: true },
   }),
   fc.constantFrom<unknown>(...KNOWN),
   // Nearly durations.
@@ -135,13 +121,9 @@ function upTo(most: number): Rule {
   return (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= most;
 }
 
-function either(...words: readonly unknown[]): Rule {
-  return (value) => words.includes(value);
-}
+const either = (...words: readonly unknown[]): Rule => (value) => words.includes(value);
 
-function is(type: string): Rule {
-  return (value) => typeof value === type;
-}
+const is = (type: string): Rule => (value) => typeof value === type;
 
 const never: Rule = () => false;
 
@@ -178,10 +160,7 @@ function allowed(what: string, value: unknown): boolean | undefined {
   return rule ? value === undefined || rule(value) : NEEDED[what]?.(value);
 }
 
-interface Outcome {
-  thrown?: unknown;
-  rejected?: unknown;
-}
+type Outcome = { thrown?: unknown; rejected?: unknown };
 
 function attempt(call: () => unknown): Outcome {
   const outcome: Outcome = {};
@@ -194,9 +173,7 @@ function attempt(call: () => unknown): Outcome {
   return outcome;
 }
 
-function usage(error: unknown): boolean {
-  return isLockError(error, 'USAGE');
-}
+const usage = (error: unknown): boolean => isLockError(error, 'USAGE');
 
 describe('bad input', () => {
   const some = cases<[unknown]>(100);
@@ -225,9 +202,8 @@ describe('bad input', () => {
     });
   }
 
-  it('that goes through the longest ttl says which option to raise', () => {
-    const { locks } = setUp();
-    expect(() => locks.mutex('a', { ttl: '1m' })).toThrow(/maxTtl/);
+  it('that goes through the longest ttl says which option to raise', ({ bed }) => {
+    expect(() => bed.locks.mutex('a', { ttl: '1m' })).toThrow(/maxTtl/);
   });
 
   it('is the ttl of the locks if that is longer, where the store does not limit it', () => {
@@ -272,15 +248,8 @@ describe('good input', () => {
   it('at the edges is taken as it is', async () => {
     const { clock, store, locks } = setUp({}, { prefix: 'p'.repeat(128) });
     const names = [
-      'x'.repeat(512),
-      '💚'.repeat(128),
-      '\0',
-      ' ',
-      'a',
-      'A',
-      'é',
-      'e\u0301',
-      '__proto__',
+      ...['x'.repeat(512), '💚'.repeat(128), '\0', ' '],
+      ...['a', 'A', 'é', 'e\u0301', '__proto__'],
     ];
     for (const name of names) void locks.mutex(name).acquire({ wait: 0 });
     await clock.rest();

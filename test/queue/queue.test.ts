@@ -17,9 +17,7 @@ function queueOf(...claims: readonly Claim[]): ClaimQueue {
   return queue;
 }
 
-function told(queue: ClaimQueue): readonly string[] {
-  return queue.takeTold().map(({ id }) => id);
-}
+const told = (queue: ClaimQueue): readonly string[] => queue.takeTold().map(({ id }) => id);
 
 describe('the queue as a value', () => {
   const [a, b, c] = [claimOf('a'), claimOf('b'), claimOf('c')];

@@ -18,10 +18,7 @@ const ARGS = ['--no-sandbox', '--no-zygote', '--disable-gpu', '--disable-dev-shm
 /** Leads to this machine, but the browser trusts it no more than any host without TLS. */
 export const ELSEWHERE = 'elsewhere.test';
 
-export interface OpenBrowser {
-  readonly browser: Browser;
-  close(): Promise<void>;
-}
+export type OpenBrowser = { readonly browser: Browser; close(): Promise<void> };
 
 export async function openBrowser(): Promise<OpenBrowser> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-browser-'));
@@ -47,10 +44,7 @@ export async function openBrowser(): Promise<OpenBrowser> {
   return { browser, close };
 }
 
-interface Program {
-  readonly root: string;
-  readonly command: string;
-}
+type Program = { readonly root: string; readonly command: string };
 
 async function programOf(): Promise<Program> {
   const [loader, flag, folders = '', file = ''] = await findProgram('chromium');

@@ -2,7 +2,6 @@
  * A cluster of three primaries with a replica each, or with none. The nodes are born knowing each
  * other, by their `nodes.conf`: introducing them with commands takes longer and ends no other way.
  */
-
 import { until } from '../support/until.ts';
 import { freePort, giveBack } from './ports.ts';
 import { closeAll, RedisServer, type WatchedOptions } from './redis-server.ts';
@@ -18,10 +17,7 @@ export interface Migration {
   readonly halfway?: () => Promise<void>;
 }
 
-interface Birth {
-  readonly port: number;
-  readonly bus: number;
-}
+type Birth = { readonly port: number; readonly bus: number };
 
 export interface ClusterOptions extends WatchedOptions {
   /** Default: true. */

@@ -135,11 +135,8 @@ async function download(folder: string, debian: Debian): Promise<string[]> {
 /** An entry of apt's list of what is there, which every dependency is content with. */
 function installed(name: string): string {
   const lines = [
-    `Package: ${name}`,
-    'Status: install ok installed',
-    'Version: 999',
-    'Architecture: all',
-    'Multi-Arch: allowed',
+    ...[`Package: ${name}`, 'Status: install ok installed', 'Version: 999'],
+    ...['Architecture: all', 'Multi-Arch: allowed'],
   ];
   return `${lines.join('\n')}\n\n`;
 }

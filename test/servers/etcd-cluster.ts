@@ -1,5 +1,4 @@
 /** Three servers of etcd that agree, each of which can be killed or cut off from the others. */
-
 import { until } from '../support/until.ts';
 import { certificatesFor, type EtcdOptions, EtcdServer } from './etcd-server.ts';
 import { PeerGate } from './peer-gate.ts';

@@ -37,10 +37,7 @@ Object.assign(process.env, {
 });
 
 /** What the test and its programs open. */
-interface Place {
-  readonly url: string;
-  close(): Promise<unknown>;
-}
+type Place = { readonly url: string; close(): Promise<unknown> };
 
 type By = 'its URL' | OwnClient;
 

@@ -7,10 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PLACES } from './programs.ts';
 
-export interface GoPlace {
-  readonly folder: string;
-  readonly env: NodeJS.ProcessEnv;
-}
+export type GoPlace = { readonly folder: string; readonly env: NodeJS.ProcessEnv };
 
 /** To compile is the work, not to serve tests: so nothing is optimized. */
 const FLAGS = ['-trimpath', '-gcflags=all=-N -l -dwarf=false', '-ldflags=-s -w'];

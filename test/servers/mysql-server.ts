@@ -51,11 +51,8 @@ export interface MysqlProduct {
 
 /** What is committed is safe, as by default; it is small, and it asks nobody for names. */
 const OPTIONS = [
-  '--bind-address=127.0.0.1',
-  '--skip-name-resolve',
-  '--character-set-server=utf8mb4',
-  '--max-connections=300',
-  '--innodb-flush-log-at-trx-commit=1',
+  ...['--bind-address=127.0.0.1', '--skip-name-resolve', '--character-set-server=utf8mb4'],
+  ...['--max-connections=300', '--innodb-flush-log-at-trx-commit=1'],
   '--innodb-buffer-pool-size=64M',
 ];
 

@@ -40,24 +40,14 @@ const SUPERUSER = 'postgres';
 
 /** What is committed is safe, as by default; it is small, and standbys do not dawdle. */
 const CONFIG = [
-  "listen_addresses = '127.0.0.1'",
-  'max_connections = 200',
-  'shared_buffers = 16MB',
-  'dynamic_shared_memory_type = mmap',
-  'jit = off',
-  'wal_retrieve_retry_interval = 100ms',
-  "log_line_prefix = '%m [%p] '",
-  "log_timezone = 'GMT'",
-  "timezone = 'GMT'",
+  ...["listen_addresses = '127.0.0.1'", 'max_connections = 200', 'shared_buffers = 16MB'],
+  ...['dynamic_shared_memory_type = mmap', 'jit = off', 'wal_retrieve_retry_interval = 100ms'],
+  ...["log_line_prefix = '%m [%p] '", "log_timezone = 'GMT'", "timezone = 'GMT'"],
 ];
 
 const INITDB = [
-  `--username=${SUPERUSER}`,
-  '--auth=trust',
-  '--encoding=UTF8',
-  '--locale=C',
-  '--wal-segsize=1',
-  '--no-sync',
+  ...[`--username=${SUPERUSER}`, '--auth=trust', '--encoding=UTF8'],
+  ...['--locale=C', '--wal-segsize=1', '--no-sync'],
 ];
 
 const DATA = 'data';
@@ -164,8 +154,7 @@ export class PostgresServer extends LocalServer {
       await other.#copy(this.port, `restored_${port}`);
       if (how === 'as it is') return;
       await other.#configure(["restore_command = 'false'"]);
-      const signal = join(other.#data, 'recovery.signal');
-      await copyFile(join(other.#data, 'PG_VERSION'), signal);
+      await copyFile(join(other.#data, 'PG_VERSION'), join(other.#data, 'recovery.signal'));
     });
   }
 
@@ -174,8 +163,7 @@ export class PostgresServer extends LocalServer {
     const file = join(this.folder, 'dump.sql');
     const from = ['--host', this.folder, '--port', `${this.port}`, '--username', SUPERUSER];
     const what = ['--inserts', '--file', file, ...options, 'postgres'];
-    const command = [...beside(this.program, 'pg_dump'), ...from, ...what];
-    await runToEnd(command, { env: this.env });
+    await runToEnd([...beside(this.program, 'pg_dump'), ...from, ...what], { env: this.env });
     return (await readFile(file, 'utf8')).replaceAll(/^\\.*$/gm, '');
   }
 

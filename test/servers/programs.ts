@@ -18,10 +18,7 @@ type Language = 'cc' | 'java' | 'python' | 'spin' | 'zsh' | 'fish';
 export type ProgramName = Database | KeyServer | Language | 'openssl' | 'promtool' | 'chromium';
 
 /** Where programs are looked for, and where those are kept that had to be fetched. */
-export interface Places {
-  readonly path: string;
-  readonly cache: string;
-}
+export type Places = { readonly path: string; readonly cache: string };
 
 const CACHE = new URL('../../node_modules/.cache/holdfast-servers', import.meta.url);
 

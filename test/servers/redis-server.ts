@@ -48,12 +48,8 @@ export class RedisServer extends LocalServer {
     super({ name: 'redis', program, ports: [port], env });
     this.#persistent = persistent;
     const lines = [
-      `port ${port}`,
-      `bind ${this.host}`,
-      `dir ${this.folder}`,
-      `unixsocket ${this.#socket}`,
-      'save ""',
-      `appendonly ${persistent ? 'yes' : 'no'}`,
+      ...[`port ${port}`, `bind ${this.host}`, `dir ${this.folder}`],
+      ...[`unixsocket ${this.#socket}`, 'save ""', `appendonly ${persistent ? 'yes' : 'no'}`],
       'appendfsync always',
     ];
     const file = join(this.folder, 'redis.conf');

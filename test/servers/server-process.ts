@@ -19,11 +19,8 @@ import type { Command } from './programs.ts';
 const NOBODY = 65_534;
 const AS_ROOT = process.getuid?.() === 0;
 const AS_NOBODY = [
-  `--reuid=${NOBODY}`,
-  `--regid=${NOBODY}`,
-  '--clear-groups',
-  '--inh-caps=+dac_override',
-  '--ambient-caps=+dac_override',
+  ...[`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'],
+  ...['--inh-caps=+dac_override', '--ambient-caps=+dac_override'],
 ];
 
 const open = new Set<ServerProcess>();
@@ -220,8 +217,7 @@ export abstract class LocalServer {
 
   /** Starts it on the same ports, with the data that it left, and waits until it answers. */
   async start(): Promise<void> {
-    const command = [...this.program, ...this.args];
-    await this.process.start(command, this.env, () => this.answers());
+    await this.process.start([...this.program, ...this.args], this.env, () => this.answers());
   }
 
   /** Ends it as an administrator does. */

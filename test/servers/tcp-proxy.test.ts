@@ -13,22 +13,13 @@ class End {
 
   constructor(socket: Socket) {
     this.socket = socket;
-    socket.on('data', (bytes) => {
-      this.got += bytes;
-    });
-    socket.on('end', () => {
-      this.fate = 'ended';
-    });
-    socket.on('error', ({ code }: NodeJS.ErrnoException) => {
-      this.fate = `${code}`;
-    });
+    socket.on('data', (bytes) => (this.got += bytes));
+    socket.on('end', () => (this.fate = 'ended'));
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => (this.fate = `${code}`));
   }
 }
 
-interface Pair {
-  readonly near: End;
-  readonly far: End;
-}
+type Pair = { readonly near: End; readonly far: End };
 
 describe('a proxy', () => {
   let port: number;

@@ -115,15 +115,9 @@ export class TcpProxy {
   }
 }
 
-interface Connection {
-  marked: boolean;
-}
+type Connection = { marked: boolean };
 
-interface Ends {
-  readonly connection: Connection;
-  readonly from: Socket;
-  readonly to: Socket;
-}
+type Ends = { readonly connection: Connection; readonly from: Socket; readonly to: Socket };
 
 /** One direction of all connections. */
 class Direction {

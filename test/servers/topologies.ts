@@ -1,13 +1,8 @@
 /** Servers as people run them. Each is ready when its promise resolves; `close` ends all of it. */
-
 import { until } from '../support/until.ts';
 import { freePort } from './ports.ts';
-import {
-  closeAll,
-  RedisServer,
-  type RedisServerOptions,
-  type WatchedOptions,
-} from './redis-server.ts';
+import type { RedisServerOptions, WatchedOptions } from './redis-server.ts';
+import { closeAll, RedisServer } from './redis-server.ts';
 
 export interface Replicated {
   /** The primary at the start. */

@@ -63,9 +63,7 @@ class Bridge {
   }
 }
 
-interface Shown {
-  upstashDocuments(url: string, token: string): Documents;
-}
+type Shown = { upstashDocuments(url: string, token: string): Documents };
 
 async function shownDocuments(): Promise<Shown['upstashDocuments']> {
   const block = snippetsIn(readTree()).find(({ code }) => code.includes('// upstash-documents.ts'));

@@ -3,7 +3,6 @@
  * direction of each pair and port, so that one can be cut off from the others while its clients
  * still reach it.
  */
-
 import { until } from '../support/until.ts';
 import { freePort, giveBack } from './ports.ts';
 import { started } from './server-process.ts';
@@ -12,17 +11,10 @@ import { ZookeeperServer, type ZookeeperServerOptions } from './zookeeper-server
 
 const IDS = [1, 2, 3] as const;
 
-interface Ports {
-  readonly quorum: number;
-  readonly election: number;
-}
+type Ports = { readonly quorum: number; readonly election: number };
 
 /** A proxy on the way of one server to another. */
-interface Way {
-  readonly from: number;
-  readonly to: number;
-  readonly proxy: TcpProxy;
-}
+type Way = { readonly from: number; readonly to: number; readonly proxy: TcpProxy };
 
 export class ZookeeperEnsemble {
   readonly servers: readonly ZookeeperServer[];
@@ -31,9 +23,7 @@ export class ZookeeperEnsemble {
 
   static async start(options: ZookeeperServerOptions = {}): Promise<ZookeeperEnsemble> {
     const ports = new Map<number, Ports>();
-    for (const id of IDS) {
-      ports.set(id, { quorum: await freePort(), election: await freePort() });
-    }
+    for (const id of IDS) ports.set(id, { quorum: await freePort(), election: await freePort() });
     const ways: Way[] = [];
     const servers: ZookeeperServer[] = [];
     for (const id of IDS) {

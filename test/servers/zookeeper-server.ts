@@ -47,11 +47,7 @@ const NETTY_JARS = [
 ];
 /** For clients in Java, which log nothing. */
 const CURATOR_JARS = [
-  'slf4j-nop',
-  'curator-client',
-  'curator-framework',
-  'curator-recipes',
-  'guava',
+  ...['slf4j-nop', 'curator-client', 'curator-framework', 'curator-recipes', 'guava'],
 ];
 
 /** Of every server: it can be asked, and leaves no files in shared folders. */
@@ -239,9 +235,7 @@ function talk(port: number, text: Buffer): Promise<string> {
     let said = '';
     const socket = connect({ port, host: '127.0.0.1' }, () => void socket.write(text));
     socket.setTimeout(5000, () => socket.destroy(new Error('the server says nothing')));
-    socket.setEncoding('latin1').on('data', (more: string) => {
-      said += more;
-    });
+    socket.setEncoding('latin1').on('data', (more: string) => (said += more));
     socket.once('error', reject).once('close', () => resolve(said));
   });
 }

@@ -1,9 +1,10 @@
 import type { Lease } from 'holdfast';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import {
   type Bed,
   failure,
   held,
+  it,
   setUp,
   silence,
   waiting,
@@ -25,8 +26,7 @@ function sizes(bed: Bed, verb: 'claim' | 'renew' | 'release'): number[] {
 }
 
 describe('requests', () => {
-  it('leave at once; what comes meanwhile is collected, at most 100 a batch', async () => {
-    const bed = setUp();
+  it('leave at once; what comes meanwhile is collected, at most 100 a batch', async ({ bed }) => {
     bed.store.onClaim = () => bed.late(10, held());
     bed.locks.mutex('first').acquire();
     await bed.clock.rest();
@@ -72,8 +72,7 @@ describe('requests', () => {
     expect(sizes(bed, 'release')).toEqual([1, 1]);
   });
 
-  it('are sorted by resource', async () => {
-    const bed = setUp();
+  it('are sorted by resource', async ({ bed }) => {
     bed.store.onClaim = () => bed.late(10, held());
     bed.locks.mutex('first').acquire();
     await bed.clock.rest();
@@ -118,8 +117,7 @@ describe('requests', () => {
 });
 
 describe('a batch that fails', () => {
-  it('for what is in it is halved until the culprit stands alone', async () => {
-    const bed = setUp();
+  it('for what is in it is halved until the culprit stands alone', async ({ bed }) => {
     bed.store.onClaim = ({ resource }) => {
       if (resource === 'r0037') throw failure({ retryable: false, outcome: 'failed' });
       return held();
@@ -132,8 +130,7 @@ describe('a batch that fails', () => {
     expect(bed.store.sent('claim').length).toBeLessThanOrEqual(1 + 2 * 6);
   });
 
-  it('and is halved counts each heartbeat once', async () => {
-    const bed = setUp();
+  it('and is halved counts each heartbeat once', async ({ bed }) => {
     await acquireAll(bed, names(64));
     let [claims, failed] = [0, 0];
     bed.locks.on('heartbeat', (event) => {
@@ -149,8 +146,7 @@ describe('a batch that fails', () => {
   });
 
   for (const over of [{ retryable: true, outcome: 'failed' }, { outcome: 'unknown' }] as const) {
-    it(`for another reason is not halved: ${JSON.stringify(over)}`, async () => {
-      const bed = setUp();
+    it(`for another reason is not halved: ${JSON.stringify(over)}`, async ({ bed }) => {
       let asked = 0;
       bed.store.onClaim = () => {
         if (asked++ < 8) throw failure(over);
@@ -164,8 +160,7 @@ describe('a batch that fails', () => {
     });
   }
 
-  it('in one element fails that one alone', async () => {
-    const bed = setUp();
+  it('in one element fails that one alone', async ({ bed }) => {
     bed.store.onClaim = ({ resource }) =>
       resource === 'r0001'
         ? { state: 'error', error: failure({ retryable: false, outcome: 'failed' }) }
@@ -176,24 +171,19 @@ describe('a batch that fails', () => {
     expect(outcomes[1]?.error).toMatchObject({ code: 'STORE' });
   });
 
-  it('with something that is no error of ours is of unknown outcome', async () => {
-    const bed = setUp();
+  it('with something that is no error of ours is of unknown outcome', async ({ bed }) => {
     bed.store.onClaim = () => Promise.reject('plain text');
     const tried = watchOutcome(bed.locks.mutex('a').tryAcquire());
     await bed.clock.rest();
     const cause = 'plain text';
     expect(tried.error).toMatchObject({
-      code: 'STORE',
-      outcome: 'unknown',
-      retryable: true,
-      cause,
+      ...{ code: 'STORE', outcome: 'unknown', retryable: true, cause },
     });
   });
 });
 
 describe('heartbeats', () => {
-  it('of 250 leases of one TTL are 3 requests an interval', async () => {
-    const bed = setUp();
+  it('of 250 leases of one TTL are 3 requests an interval', async ({ bed }) => {
     await acquireAll(bed, names(250));
     for (let beats = 1; beats <= 3; beats++) {
       await bed.clock.advance(10_000 / 3);
@@ -202,8 +192,7 @@ describe('heartbeats', () => {
     expect(sizes(bed, 'renew').slice(0, 3)).toEqual([100, 100, 50]);
   });
 
-  it('cover waiters and holders alike', async () => {
-    const bed = setUp();
+  it('cover waiters and holders alike', async ({ bed }) => {
     await acquireAll(bed, ['a']);
     bed.store.onClaim = () => ({ ...held(), state: 'waiting', why: 'queue', retryInMs: 10_000 });
     bed.locks.mutex('b').acquire();
@@ -211,8 +200,7 @@ describe('heartbeats', () => {
     expect(sizes(bed, 'renew')).toEqual([2]);
   });
 
-  it('do not stand behind claims or releases', async () => {
-    const bed = setUp();
+  it('do not stand behind claims or releases', async ({ bed }) => {
     const [lease, other] = await acquireAll(bed, ['a', 'b']);
     bed.store.onClaim = silence;
     bed.store.onRelease = silence;
@@ -223,8 +211,7 @@ describe('heartbeats', () => {
     expect(lease?.remainingMs).toBeGreaterThan(9_000);
   });
 
-  it('do not stand behind those of longer TTLs', async () => {
-    const bed = setUp();
+  it('do not stand behind those of longer TTLs', async ({ bed }) => {
     await bed.locks.mutex('slow', { ttl: '30s' }).acquire();
     bed.store.onRenew = ({ resource }) => (resource === 'slow' ? silence() : held());
     await bed.clock.advance(9_500);
@@ -233,8 +220,7 @@ describe('heartbeats', () => {
     expect(quick.state).toBe('held');
   });
 
-  it('stop when the last lease is gone', async () => {
-    const bed = setUp();
+  it('stop when the last lease is gone', async ({ bed }) => {
     const leases = await acquireAll(bed, names(5));
     for (const lease of leases) void lease.release();
     await bed.clock.advance(30_000);
@@ -242,8 +228,7 @@ describe('heartbeats', () => {
     expect(sizes(bed, 'release')).toEqual([5]);
   });
 
-  it('keep no process alive, but a wait does', async () => {
-    const bed = setUp();
+  it('keep no process alive, but a wait does', async ({ bed }) => {
     await acquireAll(bed, ['a']);
     expect(bed.clock.keepingAlive).toBe(0);
     bed.store.onClaim = silence;

@@ -1,8 +1,8 @@
 /** A store that answers what the contract does not know: a StoreError, of one claim alone. */
 import { evict, type Lease } from 'holdfast';
 import type { ClaimStatus } from 'holdfast/store';
-import { describe, expect, it } from 'vitest';
-import { held, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
+import { describe, expect } from 'vitest';
+import { held, it, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 const LOUD = new Proxy(
   {},
@@ -74,56 +74,52 @@ describe('an answer that is none', () => {
     }
   });
 
-  it('of a wrong length fails the whole batch, and a release is repeated', async () => {
-    const { clock, store, locks } = setUp();
-    const { claim, release } = store;
-    store.claim = async (claims) => (await claim.call(store, claims)).slice(1);
-    const outcomes = ['a', 'b'].map((name) => watchOutcome(locks.mutex(name).tryAcquire()));
-    await clock.advance(100);
+  it('of a wrong length fails the whole batch, and a release is repeated', async ({ bed }) => {
+    const { claim, release } = bed.store;
+    bed.store.claim = async (claims) => (await claim.call(bed.store, claims)).slice(1);
+    const outcomes = ['a', 'b'].map((name) => watchOutcome(bed.locks.mutex(name).tryAcquire()));
+    await bed.clock.advance(100);
     for (const { error } of outcomes) expect(error).toMatchObject({ code: 'STORE' });
-    store.claim = claim;
-    const lease = (await locks.mutex('c').tryAcquire()) as Lease;
-    const before = store.sent('release').length;
-    store.release = async (claims) => {
-      store.release = release;
-      return (await release.call(store, claims)).slice(1);
+    bed.store.claim = claim;
+    const lease = (await bed.locks.mutex('c').tryAcquire()) as Lease;
+    const before = bed.store.sent('release').length;
+    bed.store.release = async (claims) => {
+      bed.store.release = release;
+      return (await release.call(bed.store, claims)).slice(1);
     };
     await lease.release();
-    await clock.advance(100);
-    expect(store.sent('release').length - before).toBe(2);
+    await bed.clock.advance(100);
+    expect(bed.store.sent('release').length - before).toBe(2);
   });
 
-  it('that says to ask again in the past is not asked without end', async () => {
-    const { clock, store, locks } = setUp();
-    store.onClaim = () => waiting({ retryInMs: -5 });
-    store.onRenew = () => waiting({ retryInMs: -5 });
-    void locks.mutex('a').acquire();
-    await clock.advance(10);
-    expect(store.sent('renew')).toHaveLength(10);
+  it('that says to ask again in the past is not asked without end', async ({ bed }) => {
+    bed.store.onClaim = () => waiting({ retryInMs: -5 });
+    bed.store.onRenew = () => waiting({ retryInMs: -5 });
+    void bed.locks.mutex('a').acquire();
+    await bed.clock.advance(10);
+    expect(bed.store.sent('renew')).toHaveLength(10);
   });
 
-  it('that lets a try wait fails it', async () => {
-    const { clock, store, locks } = setUp();
-    store.onClaim = () => waiting();
-    const outcome = watchOutcome(locks.mutex('a').tryAcquire());
-    await clock.rest();
+  it('that lets a try wait fails it', async ({ bed }) => {
+    bed.store.onClaim = () => waiting();
+    const outcome = watchOutcome(bed.locks.mutex('a').tryAcquire());
+    await bed.clock.rest();
     expect(outcome.error).toMatchObject({ code: 'STORE' });
   });
 
-  it('to a question is a StoreError, and a wait still times out', async () => {
-    const { clock, store, locks } = setUp();
+  it('to a question is a StoreError, and a wait still times out', async ({ bed }) => {
     for (const holders of [undefined, [{}], [{ number: 1, holder: {} }], [{ number: 1n }]]) {
-      store.onInspect = async () => ({ holders: holders as never, waiters: [] });
-      const looked = watchOutcome(locks.inspect('a'));
-      store.onClaim = () => waiting();
-      const waited = watchOutcome(locks.mutex('a').acquire({ wait: 10 }));
-      await clock.advance(300);
+      bed.store.onInspect = async () => ({ holders: holders as never, waiters: [] });
+      const looked = watchOutcome(bed.locks.inspect('a'));
+      bed.store.onClaim = () => waiting();
+      const waited = watchOutcome(bed.locks.mutex('a').acquire({ wait: 10 }));
+      await bed.clock.advance(300);
       expect(looked.error).toMatchObject({ code: 'STORE' });
       expect(waited.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', holders: [] });
     }
-    store.onEvict = async () => 'yes' as never;
-    const evicted = watchOutcome(evict(locks, 'a', { token: 1n, reason: 'test' }));
-    await clock.rest();
+    bed.store.onEvict = async () => 'yes' as never;
+    const evicted = watchOutcome(evict(bed.locks, 'a', { token: 1n, reason: 'test' }));
+    await bed.clock.rest();
     expect(evicted.error).toMatchObject({ code: 'STORE' });
   });
 });
@@ -143,27 +139,26 @@ describe('a store that', () => {
     }
   });
 
-  it('throws at once, or answers without a promise, leaves no timer behind', async () => {
-    const { clock, store, locks } = setUp();
+  it('throws at once, or answers without a promise, leaves no timer behind', async ({ bed }) => {
     const shout = (): never => {
       throw new Error('at once');
     };
     for (const claim of [shout, () => [held()] as never]) {
-      store.claim = claim;
-      const outcome = watchOutcome(locks.mutex('a').tryAcquire());
-      await clock.rest();
+      bed.store.claim = claim;
+      const outcome = watchOutcome(bed.locks.mutex('a').tryAcquire());
+      await bed.clock.rest();
       if (claim === shout) expect(outcome.error).toMatchObject({ code: 'STORE' });
       else expect(outcome.value?.held).toBe(true);
       await outcome.value?.release();
     }
-    store.inspect = shout;
-    store.evict = shout;
-    const asked = [locks.inspect('a'), evict(locks, 'a', { token: 1n, reason: 'test' })];
+    bed.store.inspect = shout;
+    bed.store.evict = shout;
+    const asked = [bed.locks.inspect('a'), evict(bed.locks, 'a', { token: 1n, reason: 'test' })];
     const outcomes = asked.map((answer) => watchOutcome<unknown>(answer));
-    await clock.advance(100);
+    await bed.clock.advance(100);
     for (const { error } of outcomes) expect(error).toMatchObject({ code: 'STORE' });
-    await Promise.all([locks.close({ drain: 0 }), clock.advance(20_000)]);
-    expect(clock.timers).toBe(0);
+    await Promise.all([bed.locks.close({ drain: 0 }), bed.clock.advance(20_000)]);
+    expect(bed.clock.timers).toBe(0);
   });
 
   it('cannot say its lineage grants leases that no fence takes', async () => {

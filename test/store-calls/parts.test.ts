@@ -1,13 +1,7 @@
 /** What waits for what: parts of a store for nobody, and requests not long for those before. */
-import { describe, expect, it } from 'vitest';
-import {
-  type Bed,
-  failure,
-  held,
-  setUp,
-  silence,
-  watchOutcome,
-} from '../support/scripted-store.ts';
+import { describe, expect } from 'vitest';
+import type { Bed } from '../support/scripted-store.ts';
+import { failure, held, it, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
 
 /** The part of `x/1` is `x`. */
 function partedBed(): Bed {
@@ -60,8 +54,7 @@ describe('a store with parts', () => {
 });
 
 describe('an answer that does not come', () => {
-  it('holds up a request for a tenth of its own TTL', async () => {
-    const bed = setUp();
+  it('holds up a request for a tenth of its own TTL', async ({ bed }) => {
     bed.store.onClaim = ({ resource }) => (resource === 'slow' ? silence() : held());
     void bed.locks.mutex('slow', { ttl: '30s' }).acquire();
     await bed.clock.rest();
@@ -77,8 +70,7 @@ describe('an answer that does not come', () => {
     expect(sent(bed, 'claim').at(-1)).toBe('next');
   });
 
-  it('is waited for no longer when somebody with a shorter TTL comes', async () => {
-    const bed = setUp();
+  it('is waited for no longer when somebody with a shorter TTL comes', async ({ bed }) => {
     bed.store.onClaim = ({ resource }) => (resource === 'slow' ? silence() : held());
     void bed.locks.mutex('slow', { ttl: '30s' }).acquire();
     await bed.clock.rest();
@@ -89,8 +81,7 @@ describe('an answer that does not come', () => {
     expect(sent(bed, 'claim')).toEqual(['slow', 'first second']);
   });
 
-  it('of a release holds up releases no longer', async () => {
-    const bed = setUp();
+  it('of a release holds up releases no longer', async ({ bed }) => {
     bed.store.onRelease = ({ resource }) => (resource === 'slow' ? silence() : true);
     const slow = await bed.locks.mutex('slow', { ttl: '30s' }).acquire();
     const quick = await bed.locks.mutex('quick', { ttl: 600 }).acquire();
@@ -101,8 +92,7 @@ describe('an answer that does not come', () => {
     expect(released.done).toBe(true);
   });
 
-  it('counts although others have left beside it', async () => {
-    const bed = setUp();
+  it('counts although others have left beside it', async ({ bed }) => {
     bed.store.onClaim = ({ resource }) =>
       resource === 'slow' ? bed.late(2_000, held()) : bed.late(10, held());
     const slow = watchOutcome(bed.locks.mutex('slow').acquire());
@@ -114,8 +104,7 @@ describe('an answer that does not come', () => {
     expect(slow.value?.held).toBe(true);
   });
 
-  it('leaves four batches under way at most, when none is answered', async () => {
-    const bed = setUp();
+  it('leaves four batches under way at most, when none is answered', async ({ bed }) => {
     let under = 0;
     let most = 0;
     bed.store.onClaim = () => {
@@ -129,8 +118,7 @@ describe('an answer that does not come', () => {
     expect(most).toBe(4);
   });
 
-  it('is waited for by requests of the same claim', async () => {
-    const bed = setUp();
+  it('is waited for by requests of the same claim', async ({ bed }) => {
     const lease = await bed.locks.mutex('a').acquire();
     bed.store.onRenew = silence;
     await bed.clock.advance(10_000 / 3);

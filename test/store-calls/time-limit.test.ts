@@ -1,13 +1,7 @@
 import type { ClaimStatus } from 'holdfast/store';
 import { describe, expect, it } from 'vitest';
-import {
-  type Bed,
-  failure,
-  held,
-  setUp,
-  silence,
-  watchOutcome,
-} from '../support/scripted-store.ts';
+import type { Bed } from '../support/scripted-store.ts';
+import { failure, held, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
 
 /** Each request fails after 3.3 s: a third of the TTL. */
 const LIMIT_MS = 4_000;

@@ -1,14 +1,9 @@
 /** Lets work wait until the case opens it. */
-export interface Gate {
-  readonly opened: Promise<void>;
-  open(): void;
-}
+export type Gate = { readonly opened: Promise<void>; open(): void };
 
 export function gate(): Gate {
   let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const opened = new Promise<void>((resolve) => (open = resolve));
   return { opened, open: () => open() };
 }
 

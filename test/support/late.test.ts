@@ -109,9 +109,7 @@ describe('void', () => {
 
 it('the pace is how much later this machine is than a quiet one, or how much slower', () => {
   const gaps = (late: number): number[] => [...Array<number>(98).fill(11), late, late];
-  expect(paceOf(gaps(25), 1.1)).toBe(1);
-  expect(paceOf(gaps(75), 1.1)).toBe(2.5);
-  expect(paceOf(gaps(25), 3)).toBe(2);
+  expect([paceOf(gaps(25), 1.1), paceOf(gaps(75), 1.1), paceOf(gaps(25), 3)]).toEqual([1, 2.5, 2]);
   expect(paceOf([...Array<number>(199).fill(11), 5000], 1.1)).toBe(1);
 });
 

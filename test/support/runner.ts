@@ -6,13 +6,8 @@
  * in a timed project, where leases end on real clocks, a failure that only says that something came
  * too late is marked as void if the machine stood still for it: `late.ts` decides.
  */
-import {
-  type RunnerTask,
-  type RunnerTestCase,
-  type RunnerTestSuite,
-  type SerializedConfig,
-  TestRunner,
-} from 'vitest';
+import type { RunnerTask, RunnerTestCase, RunnerTestSuite, SerializedConfig } from 'vitest';
+import { TestRunner } from 'vitest';
 import { isVoid } from './late.ts';
 import { ownMs, StallWitness } from './stalls.ts';
 import { HANG_MS, PACE, shortest } from './this-run.ts';

@@ -1,12 +1,5 @@
-import {
-  createLocks,
-  type Locks,
-  type LocksOptions,
-  type Queue,
-  type Store,
-  StoreError,
-  type Traits,
-} from 'holdfast';
+import type { Locks, LocksOptions, Queue, Store, Traits } from 'holdfast';
+import { createLocks, StoreError } from 'holdfast';
 import type {
   Claim,
   ClaimStatus,
@@ -16,6 +9,7 @@ import type {
   WaitingStatus,
   Wake,
 } from 'holdfast/store';
+import { type TestAPI, test } from 'vitest';
 import { FakeClock } from './fake-clock.ts';
 
 type Verb =
@@ -39,19 +33,9 @@ export interface Call {
 type Answer<R> = (claim: Claim, call: Call) => R | Promise<R>;
 
 const TRAITS: Traits = {
-  queue: true,
-  permits: true,
-  tokens: 'script',
-  atomicTry: true,
-  liveness: 'ttl',
-  clock: 'server',
-  failover: 'none',
-  reach: 'network',
-  records: false,
-  ttlStepMs: 1,
-  synchronous: false,
-  sequential: false,
-  hintsGrant: true,
+  ...{ queue: true, permits: true, tokens: 'script', atomicTry: true, liveness: 'ttl' },
+  ...{ clock: 'server', failover: 'none', reach: 'network', records: false, ttlStepMs: 1 },
+  ...{ synchronous: false, sequential: false, hintsGrant: true },
 };
 
 /**
@@ -187,6 +171,19 @@ export function setUp(
     new Promise((resolve) => clock.setTimeout(() => resolve(value), ms).unref());
   return { clock, store, locks, late };
 }
+
+interface Given extends Bed {
+  readonly bed: Bed;
+}
+
+/** A test that gets a bed of its own, or what it names of one; `setUp` is for other terms. */
+export const it: TestAPI<Given> = test.extend<Given>({
+  bed: ({ task: _ }, give) => give(setUp()),
+  clock: ({ bed }, give) => give(bed.clock),
+  store: ({ bed }, give) => give(bed.store),
+  locks: ({ bed }, give) => give(bed.locks),
+  late: ({ bed }, give) => give(bed.late),
+});
 
 export function held(over: Partial<HeldStatus> = {}): HeldStatus {
   return { state: 'held', token: 1n, leftMs: 10_000, waiters: 0, ...over };

@@ -44,10 +44,7 @@ function diskMs(): number {
 /** Of a disk that stands still, some process waits for so much of the time. */
 const STANDSTILL = 0.8;
 
-interface Gap {
-  readonly end: number;
-  readonly ms: number;
-}
+type Gap = { readonly end: number; readonly ms: number };
 
 export class Disk {
   readonly #waitedMs: () => number;

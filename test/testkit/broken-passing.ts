@@ -1,6 +1,6 @@
 import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus, HandOver } from 'holdfast/store';
-import type { BrokenStore } from './broken-stores.ts';
+import { type BrokenStore, broken } from './broken-store.ts';
 
 type Pass = (claim: Claim, ids: HandOver) => Promise<ClaimStatus>;
 
@@ -13,20 +13,20 @@ function passing(store: Store, change: (pass: Pass) => Pass): Partial<Store> {
 
 /** Stores in which a hold that changes hands comes to harm. */
 export const BROKEN_PASSING: readonly BrokenStore[] = [
-  {
-    fault: 'a hold is released by its giver, and claimed by its taker',
-    noticed: /^hand-over: a hold keeps its number/,
-    break: (store) =>
+  broken(
+    'a hold is released by its giver, and claimed by its taker',
+    /^hand-over: a hold keeps its number/,
+    (store) =>
       passing(store, () => async (claim, { from }) => {
         if (claim.id !== from) return (await store.claim([claim]))[0] as ClaimStatus;
         await store.release([claim]);
         return { state: 'gone', why: 'handed-over' };
       }),
-  },
-  {
-    fault: 'the giver holds until the taker comes',
-    noticed: /^hand-over: the old id does nothing/,
-    break(store) {
+  ),
+  broken(
+    'the giver holds until the taker comes',
+    /^hand-over: the old id does nothing/,
+    (store) => {
       const given = new Map<string, Claim>();
       return passing(store, (pass) => async (claim, ids) => {
         if (claim.id === ids.from) given.set(ids.to, claim);
@@ -36,29 +36,25 @@ export const BROKEN_PASSING: readonly BrokenStore[] = [
         return pass(claim, ids);
       });
     },
-  },
-  {
-    fault: 'everybody who has the id gets the hold',
-    noticed: /^hand-over: of two that come/,
-    break(store) {
-      const taken = new Map<string, ClaimStatus>();
-      return passing(store, (pass) => async (claim, ids) => {
-        const status = taken.get(ids.from) ?? (await pass(claim, ids));
-        if (status.state === 'held') taken.set(ids.from, status);
-        return status;
-      });
-    },
-  },
-  {
-    fault: 'a hold on its way has what was left of its life',
-    noticed: /^hand-over: a hold that nobody takes/,
-    break: (store) =>
+  ),
+  broken('everybody who has the id gets the hold', /^hand-over: of two that come/, (store) => {
+    const taken = new Map<string, ClaimStatus>();
+    return passing(store, (pass) => async (claim, ids) => {
+      const status = taken.get(ids.from) ?? (await pass(claim, ids));
+      if (status.state === 'held') taken.set(ids.from, status);
+      return status;
+    });
+  }),
+  broken(
+    'a hold on its way has what was left of its life',
+    /^hand-over: a hold that nobody takes/,
+    (store) =>
       passing(store, (pass) => (claim, ids) => pass({ ...claim, ttlMs: claim.ttlMs / 2 }, ids)),
-  },
-  {
-    fault: 'a taker that gave up gets it all the same',
-    noticed: /^hand-over: a request that comes after its sender has given up/,
-    break(store) {
+  ),
+  broken(
+    'a taker that gave up gets it all the same',
+    /^hand-over: a request that comes after its sender has given up/,
+    (store) => {
       let copies = 0;
       return passing(store, (pass) => (claim, { from, to }) => {
         if (claim.id === from) return pass(claim, { from, to });
@@ -66,5 +62,5 @@ export const BROKEN_PASSING: readonly BrokenStore[] = [
         return pass(copy, { from, to: copy.id });
       });
     },
-  },
+  ),
 ];

@@ -5,15 +5,7 @@ import { BROKEN_HINTS } from './broken-hints.ts';
 import { answering, BROKEN_MEMORY } from './broken-memory.ts';
 import { BROKEN_PASSING } from './broken-passing.ts';
 import { BROKEN_STEPS } from './broken-steps.ts';
-
-/** A store with one promise broken. */
-export interface BrokenStore {
-  /** What is wrong with it. */
-  readonly fault: string;
-  /** The cases that have to notice, by their names. */
-  readonly noticed: RegExp;
-  break(store: Store): Partial<Store>;
-}
+import { type BrokenStore, broken } from './broken-store.ts';
 
 type Rename = (resource: string) => string;
 
@@ -48,249 +40,174 @@ async function freeAnybody(store: Store, claim: Claim): Promise<boolean> {
 }
 
 export const BROKEN_STORES: readonly BrokenStore[] = [
-  {
-    fault: 'repeating a claim extends it',
-    noticed: /^claim: repeating/,
-    break: (store) => ({
-      claim: async (claims) => {
-        await store.claim(claims);
-        return store.renew(claims);
-      },
-    }),
-  },
-  {
-    fault: 'a try queues up',
-    noticed: /^try: /,
-    break: (store) => claiming(store, (claim) => ({ ...claim, queue: true })),
-  },
-  {
-    fault: 'a heartbeat extends nothing',
-    noticed: /^renew: renewing gives/,
-    break: (store) => ({ renew: (claims) => store.claim(claims) }),
-  },
-  {
-    fault: 'a heartbeat revives the dead',
-    noticed: /^renew: .*never revives/,
-    break: (store) => ({
-      renew: (claims) => Promise.all(claims.map((claim) => revive(store, claim))),
-    }),
-  },
-  {
-    fault: 'a release frees whoever holds',
-    noticed: /^release: releasing by another id/,
-    break: (store) => ({
-      release: (claims) => Promise.all(claims.map((claim) => freeAnybody(store, claim))),
-    }),
-  },
-  {
-    fault: 'a release leaves no tombstone',
-    noticed: /^release: .*(late copy|arrives after)/,
-    break(store) {
-      const entered = new Set<string>();
-      return {
-        claim: (claims) => {
-          for (const { id } of claims) entered.add(id);
-          return store.claim(claims);
-        },
-        release: async (claims, after) => {
-          const known = claims.map((claim) => ({ ...claim, unanswered: false }));
-          const answers = await store.release(
-            known.filter(({ id }) => entered.has(id)),
-            after,
-          );
-          return claims.map(({ id }) => entered.has(id) && answers[0] === true);
-        },
-      };
+  broken('repeating a claim extends it', /^claim: repeating/, (store) => ({
+    claim: async (claims) => {
+      await store.claim(claims);
+      return store.renew(claims);
     },
-  },
-  {
-    fault: 'a release forgets `after`',
-    noticed: /^release: released with `after`/,
-    break: (store) => ({ release: (claims) => store.release(claims) }),
-  },
-  {
-    fault: 'every permit weighs the same',
-    noticed: /^permits: permits are counted by weight/,
-    break: (store) => claiming(store, (claim) => ({ ...claim, permits: 1 })),
-  },
-  {
-    fault: 'every claim brings its own limit',
-    noticed: /^permits: /,
-    break: (store) => claiming(store, (claim) => ({ ...claim, limit: 1_000 })),
-  },
-  {
-    fault: 'kinds share a queue',
-    noticed: /^readers and writers: .*mismatch/,
-    break: (store) => claiming(store, (claim) => ({ ...claim, kind: 'permits' })),
-  },
-  {
-    fault: 'tokens stand still',
-    noticed: /^tokens: tokens grow/,
-    break: (store) =>
-      answering(store, (status) => (status.state === 'held' ? { ...status, token: 7n } : status)),
-  },
-  {
-    fault: 'nobody learns of a takeover',
-    noticed: /^takeover: /,
-    break: (store) =>
-      answering(store, (status) =>
-        status.state === 'held' ? { ...status, takeover: undefined } : status,
-      ),
-  },
-  {
-    fault: 'holders do not hear of waiters',
-    noticed: /^claim: a holder is told whether/,
-    break: (store) =>
-      answering(store, (status) => (status.state === 'held' ? { ...status, waiters: 0 } : status)),
-  },
-  {
-    fault: 'waiters are told to ask at once, for ever',
-    noticed: /^(claim: the first waiter is to ask|expiry: one that asks)/,
-    break: (store) =>
+  })),
+  broken('a try queues up', /^try: /, (store) =>
+    claiming(store, (claim) => ({ ...claim, queue: true })),
+  ),
+  broken('a heartbeat extends nothing', /^renew: renewing gives/, (store) => ({
+    renew: (claims) => store.claim(claims),
+  })),
+  broken('a heartbeat revives the dead', /^renew: .*never revives/, (store) => ({
+    renew: (claims) => Promise.all(claims.map((claim) => revive(store, claim))),
+  })),
+  broken('a release frees whoever holds', /^release: releasing by another id/, (store) => ({
+    release: (claims) => Promise.all(claims.map((claim) => freeAnybody(store, claim))),
+  })),
+  broken('a release leaves no tombstone', /^release: .*(late copy|arrives after)/, (store) => {
+    const entered = new Set<string>();
+    return {
+      claim: (claims) => {
+        for (const { id } of claims) entered.add(id);
+        return store.claim(claims);
+      },
+      release: async (claims, after) => {
+        const known = claims.map((claim) => ({ ...claim, unanswered: false }));
+        const answers = await store.release(
+          known.filter(({ id }) => entered.has(id)),
+          after,
+        );
+        return claims.map(({ id }) => entered.has(id) && answers[0] === true);
+      },
+    };
+  }),
+  broken('a release forgets `after`', /^release: released with `after`/, (store) => ({
+    release: (claims) => store.release(claims),
+  })),
+  broken('every permit weighs the same', /^permits: permits are counted by weight/, (store) =>
+    claiming(store, (claim) => ({ ...claim, permits: 1 })),
+  ),
+  broken('every claim brings its own limit', /^permits: /, (store) =>
+    claiming(store, (claim) => ({ ...claim, limit: 1_000 })),
+  ),
+  broken('kinds share a queue', /^readers and writers: .*mismatch/, (store) =>
+    claiming(store, (claim) => ({ ...claim, kind: 'permits' })),
+  ),
+  broken('tokens stand still', /^tokens: tokens grow/, (store) =>
+    answering(store, (status) => (status.state === 'held' ? { ...status, token: 7n } : status)),
+  ),
+  broken('nobody learns of a takeover', /^takeover: /, (store) =>
+    answering(store, (status) =>
+      status.state === 'held' ? { ...status, takeover: undefined } : status,
+    ),
+  ),
+  broken('holders do not hear of waiters', /^claim: a holder is told whether/, (store) =>
+    answering(store, (status) => (status.state === 'held' ? { ...status, waiters: 0 } : status)),
+  ),
+  broken(
+    'waiters are told to ask at once, for ever',
+    /^(claim: the first waiter is to ask|expiry: one that asks)/,
+    (store) =>
       answering(store, (status) =>
         status.state === 'waiting' ? { ...status, retryInMs: 0 } : status,
       ),
-  },
-  {
-    fault: 'names are folded to lower case',
-    noticed: /^names: .*case/,
-    break: (store) => renamed(store, (name) => name.toLowerCase()),
-  },
-  {
-    fault: 'names are normalised',
-    noticed: /^names: .*composed/,
-    break: (store) => renamed(store, (name) => name.normalize()),
-  },
-  {
-    fault: 'names end at a NUL',
-    noticed: /^names: .*NUL/,
-    break: (store) => renamed(store, (name) => name.split('\0')[0] ?? ''),
-  },
-  {
-    fault: 'names lose the spaces at their ends',
-    noticed: /^names: .*spaces/,
-    break: (store) => renamed(store, (name) => name.trim()),
-  },
-  {
-    fault: 'long names are cut',
-    noticed: /^names: .*long/,
-    break: (store) => renamed(store, (name) => name.slice(0, 255)),
-  },
-  {
-    fault: 'an eviction is only claimed to be done',
-    noticed: /^evict: /,
-    break: () => ({ evict: async () => true }),
-  },
-  {
-    fault: 'an eviction is always immediate',
-    noticed: /^evict: .*stays until its TTL/,
-    break: (store) => ({
-      evict: async (resource, number, { reason }) =>
-        (await store.evict?.(resource, number, { reason, now: true })) ?? false,
-    }),
-  },
-  {
-    fault: 'nobody learns why they were evicted',
-    noticed: /^evict: an evicted claim is told the reason/,
-    break: (store) => ({
+  ),
+  broken('names are folded to lower case', /^names: .*case/, (store) =>
+    renamed(store, (name) => name.toLowerCase()),
+  ),
+  broken('names are normalised', /^names: .*composed/, (store) =>
+    renamed(store, (name) => name.normalize()),
+  ),
+  broken('names end at a NUL', /^names: .*NUL/, (store) =>
+    renamed(store, (name) => name.split('\0')[0] ?? ''),
+  ),
+  broken('names lose the spaces at their ends', /^names: .*spaces/, (store) =>
+    renamed(store, (name) => name.trim()),
+  ),
+  broken('long names are cut', /^names: .*long/, (store) =>
+    renamed(store, (name) => name.slice(0, 255)),
+  ),
+  broken('an eviction is only claimed to be done', /^evict: /, () => ({ evict: async () => true })),
+  broken('an eviction is always immediate', /^evict: .*stays until its TTL/, (store) => ({
+    evict: async (resource, number, { reason }) =>
+      (await store.evict?.(resource, number, { reason, now: true })) ?? false,
+  })),
+  broken(
+    'nobody learns why they were evicted',
+    /^evict: an evicted claim is told the reason/,
+    (store) => ({
       evict: async (resource, number, { now }) =>
         (await store.evict?.(resource, number, { reason: 'unknown', now })) ?? false,
     }),
-  },
-  {
-    fault: 'a downgrade gives a new claim',
-    noticed: /^downgrade: .*keeps its token/,
-    break: (store) => ({
-      async downgrade(claim) {
-        await store.release([claim]);
-        const read = { ...claim, id: `${claim.id} read`, kind: 'read', permits: 1 } as const;
-        return (await store.claim([read]))[0] as ClaimStatus;
-      },
-    }),
-  },
-  {
-    fault: 'long lives are kept as 31 bits of µs',
-    noticed: /^claim: a claim lives as long as it asked/,
-    break: (store) =>
+  ),
+  broken('a downgrade gives a new claim', /^downgrade: .*keeps its token/, (store) => ({
+    async downgrade(claim) {
+      await store.release([claim]);
+      const read = { ...claim, id: `${claim.id} read`, kind: 'read', permits: 1 } as const;
+      return (await store.claim([read]))[0] as ClaimStatus;
+    },
+  })),
+  broken(
+    'long lives are kept as 31 bits of µs',
+    /^claim: a claim lives as long as it asked/,
+    (store) =>
       claiming(store, (claim) => ({ ...claim, ttlMs: Math.min(claim.ttlMs, 2 ** 31 / 1000) })),
-  },
-  {
-    fault: 'waiters are told to ask only after a whole TTL',
-    noticed: /^(claim: another waiter is to ask|release: a waiter behind a release)/,
-    break: (store) =>
+  ),
+  broken(
+    'waiters are told to ask only after a whole TTL',
+    /^(claim: another waiter is to ask|release: a waiter behind a release)/,
+    (store) =>
       answering(store, (status) =>
         status.state === 'waiting' ? { ...status, retryInMs: 20_000 } : status,
       ),
-  },
-  {
-    fault: 'a full queue does not know who stands in it',
-    noticed: /^claim: a bounded queue/,
-    break(store) {
-      const seen = new Set<string>();
-      return {
-        claim: async (claims) => {
-          const again = claims.some(({ id }) => seen.has(id));
-          for (const { id } of claims) seen.add(id);
-          const statuses = await store.claim(claims);
-          return statuses.map((status) =>
-            again && status.state === 'waiting' ? { state: 'gone', why: 'full' } : status,
-          );
-        },
-      };
-    },
-  },
-  {
-    fault: 'tombstones crumble',
-    noticed: /^release: a late copy is refused for as long/,
-    break: (store) => ({
-      release: (claims, after) =>
-        store.release(
-          claims.map((claim) => ({ ...claim, ttlMs: claim.ttlMs / 10 })),
-          after,
-        ),
-    }),
-  },
-  {
-    fault: 'the dead get no tombstone',
-    noticed: /^release: a late copy of a claim that has died/,
-    break: (store) => ({
+  ),
+  broken('a full queue does not know who stands in it', /^claim: a bounded queue/, (store) => {
+    const seen = new Set<string>();
+    return {
+      claim: async (claims) => {
+        const again = claims.some(({ id }) => seen.has(id));
+        for (const { id } of claims) seen.add(id);
+        const statuses = await store.claim(claims);
+        return statuses.map((status) =>
+          again && status.state === 'waiting' ? { state: 'gone', why: 'full' } : status,
+        );
+      },
+    };
+  }),
+  broken('tombstones crumble', /^release: a late copy is refused for as long/, (store) => ({
+    release: (claims, after) =>
+      store.release(
+        claims.map((claim) => ({ ...claim, ttlMs: claim.ttlMs / 10 })),
+        after,
+      ),
+  })),
+  broken(
+    'the dead get no tombstone',
+    /^release: a late copy of a claim that has died/,
+    (store) => ({
       release: async (claims, after) => {
         const [status] = await store.renew(claims);
         return status?.state === 'gone' ? [false] : store.release(claims, after);
       },
     }),
-  },
-  {
-    fault: 'a waiting writer is downgraded',
-    noticed: /^downgrade: a writer that waits/,
-    break: (store) => ({
-      async downgrade(claim) {
-        const status = await store.downgrade?.(claim);
-        if (status?.state !== 'waiting') return status as ClaimStatus;
-        await store.release([claim]);
-        const read = { ...claim, id: `${claim.id} read`, kind: 'read', permits: 1 } as const;
-        return (await store.claim([read]))[0] as ClaimStatus;
-      },
-    }),
-  },
-  {
-    fault: 'nobody is evicted twice',
-    noticed: /^evict: an evicted claim that still holds/,
-    break(store) {
-      const evicted = new Set<bigint>();
-      return {
-        evict: async (resource, number, options) => {
-          if (evicted.has(number)) return false;
-          evicted.add(number);
-          return store.evict?.(resource, number, options) ?? false;
-        },
-      };
+  ),
+  broken('a waiting writer is downgraded', /^downgrade: a writer that waits/, (store) => ({
+    async downgrade(claim) {
+      const status = await store.downgrade?.(claim);
+      if (status?.state !== 'waiting') return status as ClaimStatus;
+      await store.release([claim]);
+      const read = { ...claim, id: `${claim.id} read`, kind: 'read', permits: 1 } as const;
+      return (await store.claim([read]))[0] as ClaimStatus;
     },
-  },
-  {
-    fault: 'an ending is told again and again',
-    noticed: /^takeover: a holder learns of the hold before its own/,
-    break(store) {
+  })),
+  broken('nobody is evicted twice', /^evict: an evicted claim that still holds/, (store) => {
+    const evicted = new Set<bigint>();
+    return {
+      evict: async (resource, number, options) => {
+        if (evicted.has(number)) return false;
+        evicted.add(number);
+        return store.evict?.(resource, number, options) ?? false;
+      },
+    };
+  }),
+  broken(
+    'an ending is told again and again',
+    /^takeover: a holder learns of the hold before its own/,
+    (store) => {
       let first: Takeover | undefined;
       return answering(store, (status) => {
         if (status.state !== 'held') return status;
@@ -298,11 +215,11 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
         return { ...status, takeover: first };
       });
     },
-  },
-  {
-    fault: 'each kind of lock counts for itself',
-    noticed: /^tokens: tokens grow although the kind/,
-    break(store) {
+  ),
+  broken(
+    'each kind of lock counts for itself',
+    /^tokens: tokens grow although the kind/,
+    (store) => {
       const counted = new Map<string, bigint>();
       return {
         claim: async (claims) => {
@@ -316,39 +233,35 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
         },
       };
     },
-  },
-  {
-    fault: 'numbers are put in order as text',
-    noticed: /^inspect and list: holders and waiters are shown in growing/,
-    break: (store) => ({
+  ),
+  broken(
+    'numbers are put in order as text',
+    /^inspect and list: holders and waiters are shown in growing/,
+    (store) => ({
       async inspect(resource) {
         const queue = await store.inspect(resource);
         const asText = (a: Member, b: Member) => (`${a.number}` < `${b.number}` ? -1 : 1);
         return { ...queue, waiters: queue.waiters.toSorted(asText) };
       },
     }),
-  },
-  {
-    fault: 'a look is a heartbeat',
-    noticed: /^inspect and list: a look extends nothing/,
-    break(store) {
-      const entered: Claim[] = [];
-      return {
-        claim: (claims) => {
-          entered.push(...claims);
-          return store.claim(claims);
-        },
-        inspect: async (resource) => {
-          await store.renew(entered);
-          return store.inspect(resource);
-        },
-      };
-    },
-  },
-  {
-    fault: 'a connection takes its claims with it',
-    noticed: /^expiry: claims outlive the connection/,
-    break(store) {
+  ),
+  broken('a look is a heartbeat', /^inspect and list: a look extends nothing/, (store) => {
+    const entered: Claim[] = [];
+    return {
+      claim: (claims) => {
+        entered.push(...claims);
+        return store.claim(claims);
+      },
+      inspect: async (resource) => {
+        await store.renew(entered);
+        return store.inspect(resource);
+      },
+    };
+  }),
+  broken(
+    'a connection takes its claims with it',
+    /^expiry: claims outlive the connection/,
+    (store) => {
       const entered: Claim[] = [];
       return {
         claim: (claims) => {
@@ -358,18 +271,13 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
         close: async () => void (await store.release(entered)),
       };
     },
-  },
-  {
-    fault: 'a list ignores the prefix',
-    noticed: /^names: a list takes its prefix/,
-    break: (store) => ({ list: () => store.list?.('') ?? ([] as never) }),
-  },
-  {
-    fault: 'the secret id is shown',
-    noticed: /^claim: the id of a claim stays secret/,
-    break: (store) =>
-      claiming(store, (claim) => ({ ...claim, holder: { ...claim.holder, label: claim.id } })),
-  },
+  ),
+  broken('a list ignores the prefix', /^names: a list takes its prefix/, (store) => ({
+    list: () => store.list?.('') ?? ([] as never),
+  })),
+  broken('the secret id is shown', /^claim: the id of a claim stays secret/, (store) =>
+    claiming(store, (claim) => ({ ...claim, holder: { ...claim.holder, label: claim.id } })),
+  ),
   ...BROKEN_STEPS,
   ...BROKEN_MEMORY,
   ...BROKEN_PASSING,
@@ -377,7 +285,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
 ];
 
 /** The same store as a plain object; broken if anything is to be. */
-export function brokenStore(store: Store, broken?: BrokenStore): Store {
+export function brokenStore(store: Store, one?: BrokenStore): Store {
   const plain = aroundStore(store, (_request, next) => next());
-  return { ...plain, ...broken?.break(store) };
+  return { ...plain, ...one?.break(store) };
 }

@@ -1,15 +1,8 @@
 import { type Store, StoreError } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import type { Claim, ClaimStatus } from 'holdfast/store';
-import {
-  answered,
-  aroundStore,
-  type ChaosStore,
-  chaosStore,
-  countingStore,
-  simulatedClock,
-  type Weather,
-} from 'holdfast/testkit';
+import type { ChaosStore, Weather } from 'holdfast/testkit';
+import { answered, aroundStore, chaosStore, countingStore, simulatedClock } from 'holdfast/testkit';
 import { describe, expect, it } from 'vitest';
 
 const BUSY = new StoreError('Busy.', { retryable: true, outcome: 'failed' });
@@ -68,25 +61,17 @@ describe('chaosStore', () => {
     expect(await course(7)).not.toBe(await course(8));
   });
 
-  it('loses requests, in silence or with an unknown outcome', async () => {
+  it.each([
+    ['requests', { loseRequest: 1 }, 0],
+    ['answers', { loseAnswer: 1 }, 1],
+  ] as const)('loses %s, in silence or with an unknown outcome', async (_, weather, arrived) => {
     for (const [broken, told] of [
       [0, 'silence'],
       [1, 'unknown'],
     ] as const) {
-      const { near, far, sleep } = world({ ...CALM, loseRequest: 1, broken });
+      const { near, far, sleep } = world({ ...CALM, ...weather, broken });
       expect(await outcome(enter(far, claim('x')), sleep)).toBe(told);
-      expect(near.total()).toBe(0);
-    }
-  });
-
-  it('loses answers, in silence or with an unknown outcome', async () => {
-    for (const [broken, told] of [
-      [0, 'silence'],
-      [1, 'unknown'],
-    ] as const) {
-      const { near, far, sleep } = world({ ...CALM, loseAnswer: 1, broken });
-      expect(await outcome(enter(far, claim('x')), sleep)).toBe(told);
-      expect(near.count('claim').requests).toBe(1);
+      expect([near.count('claim').requests, near.total()]).toEqual([arrived, arrived]);
     }
   });
 
@@ -129,8 +114,7 @@ describe('chaosStore', () => {
   it('sends copies, and answers when both have arrived', async () => {
     const { near, far } = world({ ...CALM, duplicate: 1 });
     const [status] = await enter(far, claim('x'));
-    expect(status?.state).toBe('held');
-    expect(near.count('claim').requests).toBe(2);
+    expect([status?.state, near.count('claim').requests]).toEqual(['held', 2]);
     expect(await far.release([claim('x')])).toEqual([true]);
     expect(near.count('release').requests).toBe(2);
   });
@@ -205,8 +189,7 @@ describe('chaosStore', () => {
     const { far, sleep } = world({ ...CALM, refuse: 1 });
     expect(await outcome(enter(far, claim('x')), sleep)).toBe('failed');
     far.change({ refuse: 0 });
-    const told = await outcome(enter(far, claim('x')), sleep);
-    expect(told).toMatchObject([{ state: 'held' }]);
+    expect(await outcome(enter(far, claim('x')), sleep)).toMatchObject([{ state: 'held' }]);
   });
 
   it('answers everything soon in the weather that is called so', async () => {

@@ -61,17 +61,13 @@ test.each<[fault: string, Change, noticed: RegExp]>([
   ['a write onto what is gone counts as written', unwritten, /version is of one key/],
   [
     'a removal takes no notice of versions',
-    ({ get, remove }) => ({
-      remove: async (key) => remove(key, (await get(key)).version ?? ''),
-    }),
+    ({ get, remove }) => ({ remove: async (key) => remove(key, (await get(key)).version ?? '') }),
     /removed/,
   ],
   ['the list has what does not begin so', ({ list }) => ({ list: () => list('') }), /list/],
   [
     'a watch tells nothing',
-    () => ({
-      watch: async () => ({ [Symbol.asyncDispose]: async () => {} }),
-    }),
+    () => ({ watch: async () => ({ [Symbol.asyncDispose]: async () => {} }) }),
     /watch/,
   ],
   [
@@ -83,9 +79,7 @@ test.each<[fault: string, Change, noticed: RegExp]>([
   ],
   [
     'text loses what is not ASCII',
-    ({ put }) => ({
-      put: (key, text, onto) => put(key, text.replace(/[^ -~\n]/g, '?'), onto),
-    }),
+    ({ put }) => ({ put: (key, text, onto) => put(key, text.replace(/[^ -~\n]/g, '?'), onto) }),
     /text comes back/,
   ],
 ])('it notices that %s', async (_, change, noticed) => {
@@ -134,10 +128,7 @@ function cut({ get, put }: Sound): Partial<Sound> {
 
 function stepped({ get, put }: Sound): Partial<Sound> {
   const pathOf = (key: string): string => new URL(encodeURIComponent(key), 'http://a/').pathname;
-  return {
-    get: (key) => get(pathOf(key)),
-    put: (key, text, onto) => put(pathOf(key), text, onto),
-  };
+  return { get: (key) => get(pathOf(key)), put: (key, text, onto) => put(pathOf(key), text, onto) };
 }
 
 function unwritten({ get, put }: Sound): Partial<Sound> {

@@ -5,10 +5,7 @@ import type { Topic } from '../../src/testkit/case.ts';
 import { register as registerCases, TOPICS } from '../../src/testkit/conformance.ts';
 
 /** A case of the conformance suite that can be run by itself. */
-export interface Registered {
-  readonly name: string;
-  readonly body: () => Promise<void>;
-}
+export type Registered = { readonly name: string; readonly body: () => Promise<void> };
 
 /** The suite for stores in memory that are changed like this. */
 export function register(

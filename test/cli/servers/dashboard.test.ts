@@ -4,9 +4,9 @@ import { createElection } from 'holdfast/election';
 import { redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { axeFaults } from '../../servers/axe.ts';
-import { ELSEWHERE, type OpenBrowser, openBrowser } from '../../servers/browser.ts';
+import { ELSEWHERE, openBrowser } from '../../servers/browser.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { HANG_MS } from '../../support/this-run.ts';
@@ -14,10 +14,7 @@ import { Place } from '../program.ts';
 
 const TOKEN = 'a-token-of-an-operator';
 
-let browser: OpenBrowser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
+const browser = await openBrowser();
 afterAll(() => browser.close());
 
 interface World {

@@ -1,13 +1,10 @@
 /** The command line on etcd; the rest of it is the same on every store. */
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
+import { startEtcd } from '../../servers/etcd-server.ts';
 import { examined } from '../examined.ts';
 import { mistakes, needsAuthority, runsAndShows, SECRET } from './every-server.ts';
 
-let server: EtcdServer;
-beforeAll(async () => {
-  server = await startEtcd({ users: [{ name: 'ann', password: 'a/b', prefix: 'mine/' }] });
-});
+const server = await startEtcd({ users: [{ name: 'ann', password: 'a/b', prefix: 'mine/' }] });
 afterAll(() => server.close());
 
 it('runs a command under a lock, and shows it', () =>

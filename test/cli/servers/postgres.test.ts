@@ -1,17 +1,13 @@
 /** The command line on PostgreSQL; the rest of it is the same on every store. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
-import { Place } from '../program.ts';
+import { afterAll, expect } from 'vitest';
+import { startPostgres } from '../../servers/postgres-server.ts';
+import { it, Place } from '../program.ts';
 import { mistakes, runsAndShows, SECRET } from './every-server.ts';
 
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgres();
-});
+const server = await startPostgres();
 afterAll(() => server.close());
 
-it('migrates, runs a command under a lock, and shows it', async () => {
-  const place = new Place();
+it('migrates, runs a command under a lock, and shows it', async ({ place }) => {
   const refused = await place.fate('run', 'a', '--store', server.url, '--', 'true');
   expect(refused).toMatchObject({ status: 69, err: expect.stringMatching(/holdfast migrate/) });
   const ill = await place.fate('doctor', '--store', server.url);

@@ -1,8 +1,8 @@
 /** What bash completes by the script that `holdfast completion bash` prints. */
 import { writeFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { VERBS } from '../../../src/cli/verb-table.ts';
-import { Place } from '../program.ts';
+import { it, Place } from '../program.ts';
 
 /** Of all tests, for a process takes long on a busy machine. */
 let script: Promise<string> | undefined;
@@ -24,8 +24,7 @@ async function completes(place: Place, expected: Readonly<Record<string, unknown
   expect(Object.fromEntries(lines.map((line, n) => [line, offers[n]]))).toEqual(expected);
 }
 
-it('completes verbs, their flags and their words', async () => {
-  const place = new Place();
+it('completes verbs, their flags and their words', async ({ place }) => {
   await completes(place, {
     'holdfast ': [...VERBS.keys()],
     'holdfast e': ['elect', 'evict'],

@@ -3,11 +3,11 @@ import { appendFileSync } from 'node:fs';
 import { createLocks } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { sqliteStore } from 'holdfast/sqlite';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { alive } from '../../servers/process-table.ts';
 import { programOf } from '../../support/program-of.ts';
 import { until } from '../../support/until.ts';
-import { Place } from '../program.ts';
+import { it, Place } from '../program.ts';
 
 /** Says that it leads, and leads until the test says so. */
 const LEAD = 'echo "leads $$"; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.02; done';
@@ -16,8 +16,7 @@ const LOST = /^holdfast: Lease lost on "boss": .* Ending the command\.$/;
 
 const elect = (...flags: string[]) => ['elect', 'boss', ...flags, '--', 'sh', '-c', LEAD];
 
-it('one leads, the others stand by and take over in their order', async () => {
-  const place = new Place();
+it('one leads, the others stand by and take over in their order', async ({ place }) => {
   const first = place.start(elect());
   await first.says('leads');
   const second = await place.wait(...elect());
@@ -35,8 +34,7 @@ it('one leads, the others stand by and take over in their order', async () => {
   await until(() => candidate.state === 'leader');
 });
 
-it('seats many lead at a time', async () => {
-  const place = new Place();
+it('seats many lead at a time', async ({ place }) => {
   const candidates = Array.from({ length: 3 }, () => place.start(elect('--seats', '2')));
   await place.holding(2, 1);
   appendFileSync(place.path('go'), '');
@@ -44,8 +42,7 @@ it('seats many lead at a time', async () => {
   expect(fates.map(({ status }) => status)).toEqual([0, 0, 0]);
 });
 
-it('a lost seat ends the command, and its candidate stands again, last', async () => {
-  const place = new Place();
+it('a lost seat ends the command, and its candidate stands again, last', async ({ place }) => {
   const first = place.start(elect());
   await first.says('leads');
   const second = await place.wait(...elect());
@@ -54,8 +51,7 @@ it('a lost seat ends the command, and its candidate stands again, last', async (
   const over = first.fate.then(() => Promise.reject(new Error('It does not stand again.')));
   await Promise.race([place.holding(1, 1), over]);
   over.catch(() => {});
-  const pid = Number(/leads (\d+)/.exec(first.out)?.[1]);
-  expect(alive(pid)).toBe(false);
+  expect(alive(Number(/leads (\d+)/.exec(first.out)?.[1]))).toBe(false);
   await first.saysOnError('Ending the command.\n');
   // Of what a machine without a free inotify instance warns of, and Node's line about it.
   const lines = first.err.split('\n').filter((line) => !/HOLDFAST_SQLITE_WAKE|^\(Use/.test(line));

@@ -24,10 +24,7 @@ export async function proxyTo(port: number): Promise<TcpProxy> {
   return closing(await TcpProxy.start(port));
 }
 
-export interface Behind {
-  readonly proxy: TcpProxy;
-  readonly client: EtcdClient;
-}
+export type Behind = { readonly proxy: TcpProxy; readonly client: EtcdClient };
 
 /** A client at a proxy before the server. */
 export async function behindProxy(server: { readonly port: number }): Promise<Behind> {

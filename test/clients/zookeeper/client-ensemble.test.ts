@@ -1,5 +1,4 @@
 /** Three servers: what a session makes of the loss of one, of two, and of a leader out of reach. */
-
 import { afterAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';

@@ -4,14 +4,8 @@ import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import {
-  heardFrom,
-  Notes,
-  type Proxied,
-  startProxied,
-  startSession,
-  untilState,
-} from './sessions.ts';
+import type { Proxied } from './sessions.ts';
+import { heardFrom, Notes, startProxied, startSession, untilState } from './sessions.ts';
 
 const server = await startZookeeper();
 afterAll(() => server.close());

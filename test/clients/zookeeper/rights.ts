@@ -1,10 +1,7 @@
 /** The rights on a node, which no store reads or changes. */
 import { systemClock } from '../../../src/base/clock.ts';
-import {
-  type Acl,
-  destinationOf,
-  type ZookeeperOptions,
-} from '../../../src/clients/zookeeper/address.ts';
+import type { Acl, ZookeeperOptions } from '../../../src/clients/zookeeper/address.ts';
+import { destinationOf } from '../../../src/clients/zookeeper/address.ts';
 import { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 
 const GET_ACL = 6;

@@ -15,10 +15,7 @@ export function startSession(
   return closing(zookeeperClient(address).start(timeoutMs));
 }
 
-export interface Proxied {
-  readonly proxy: TcpProxy;
-  readonly session: ZookeeperSession;
-}
+export type Proxied = { readonly proxy: TcpProxy; readonly session: ZookeeperSession };
 
 /** A session through a proxy before the server. */
 export async function startProxied(port: number, timeoutMs: number): Promise<Proxied> {

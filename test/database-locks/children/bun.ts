@@ -28,9 +28,7 @@ const both = () => {
   const ids = ['a', 'b'];
   let waiting = 0;
   let give = (): void => {};
-  const given = new Promise<void>((resolve) => {
-    give = resolve;
-  });
+  const given = new Promise<void>((resolve) => (give = resolve));
   const work = (mine: number) =>
     inside(async (tx) => {
       await lock(tx, { key: { id: ids[mine] } });

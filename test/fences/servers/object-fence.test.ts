@@ -18,9 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-function objects(place = url): ObjectAccess {
-  return httpObjects({ url: place, headers: SIGNED });
-}
+const objects = (place = url): ObjectAccess => httpObjects({ url: place, headers: SIGNED });
 
 const numbers = (): ReturnType<typeof numbersIn> => numbersIn(objects());
 
@@ -39,10 +37,7 @@ let count = 0;
 function fixtureFor(resource: string): FenceFixture {
   const key = `${resource} ${count++}`;
   const plain = objects();
-  const fence = numbersIn({
-    get: () => plain.get(key),
-    put: (put) => plain.put({ ...put, key }),
-  });
+  const fence = numbersIn({ get: () => plain.get(key), put: (put) => plain.put({ ...put, key }) });
   return fixtureOf(fence, () => valueAt(key));
 }
 

@@ -3,14 +3,8 @@ import { Controller, Get, type INestApplication, Inject, Injectable, Module } fr
 import { APP_FILTER, NestFactory } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import * as holdfast from 'holdfast';
-import {
-  ClosedError,
-  createLocks,
-  LeaseLostError,
-  Locks,
-  QueueFullError,
-  type Store,
-} from 'holdfast';
+import type { Store } from 'holdfast';
+import { ClosedError, createLocks, LeaseLostError, Locks, QueueFullError } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import * as nestjs from 'holdfast/nestjs';
 import {

@@ -8,9 +8,7 @@ import { tell } from './sdk.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-function namesOf(told: ReturnType<typeof tell>): string[] {
-  return told.spans().map(({ name }) => name);
-}
+const namesOf = (told: ReturnType<typeof tell>): string[] => told.spans().map(({ name }) => name);
 
 describe('which locks it is about', () => {
   it('is those that are named', async () => {

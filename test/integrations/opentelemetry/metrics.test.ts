@@ -1,6 +1,6 @@
 /** What is counted and measured, and under which attributes. */
-import { expect, it } from 'vitest';
-import { failure, held, setUp } from '../../support/scripted-store.ts';
+import { expect } from 'vitest';
+import { failure, held, it } from '../../support/scripted-store.ts';
 import { deadlocked, loseOne, putOff, tell } from './sdk.ts';
 
 const MUTEX = { 'holdfast.lock.kind': 'mutex', 'holdfast.store': 'memory' };
@@ -83,8 +83,7 @@ it('counts hand-offs in this process, and those through the store', async () => 
   ]);
 });
 
-it('counts the heartbeats of claims, and those that failed', async () => {
-  const { clock, store, locks } = setUp();
+it('counts the heartbeats of claims, and those that failed', async ({ clock, store, locks }) => {
   const { measured } = tell({ locks });
   const all = ['a', 'b', 'c'].map((name) => locks.mutex(name).acquire());
   await clock.rest();

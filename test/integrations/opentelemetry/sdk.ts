@@ -12,7 +12,7 @@ import {
 import { createLocks, detectDeadlocks, evict, type Locks, type LocksOptions } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { type InstrumentOptions, instrument } from 'holdfast/opentelemetry';
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, type TestAPI, test } from 'vitest';
 import { freePort } from '../../servers/ports.ts';
 
 api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
@@ -73,6 +73,11 @@ export function tell({ ttl = '10s', locks: given, ...options }: TellOptions = {}
     },
   };
 }
+
+/** A test that gets what was told in it. */
+export const it: TestAPI<{ readonly told: Told }> = test.extend<{ readonly told: Told }>({
+  told: ({ task: _ }, give) => give(tell()),
+});
 
 /** A holder that is evicted. */
 export async function loseOne(locks: Locks): Promise<void> {

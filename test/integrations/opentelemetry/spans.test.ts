@@ -1,11 +1,10 @@
 /** Spans of waits and holds, and whose children they are. */
-
 import * as api from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { allOf, downgrade, evict } from 'holdfast';
 import { createElection } from 'holdfast/election';
-import { describe, expect, it } from 'vitest';
-import { type Told, tell } from './sdk.ts';
+import { describe, expect } from 'vitest';
+import { it, type Told, tell } from './sdk.ts';
 
 /** `name < parent`, in the order in which they ended. */
 function tree({ spans }: Told): string[] {
@@ -26,8 +25,7 @@ const ERROR = { code: api.SpanStatusCode.ERROR };
 const UNSET = { code: api.SpanStatusCode.UNSET };
 
 describe('the parent is the span in which the lock was asked for', () => {
-  it('acquire: of the wait and of the hold, which ends with the release', async () => {
-    const told = tell();
+  it('acquire: of the wait and of the hold, which ends with the release', async ({ told }) => {
     const lease = await told.inSpan('caller', () => told.locks.mutex('a').acquire());
     expect(tree(told)).toEqual(['acquire mutex < caller', 'caller < nothing']);
     await told.inSpan('elsewhere', () => lease.release());
@@ -37,8 +35,7 @@ describe('the parent is the span in which the lock was asked for', () => {
     ]);
   });
 
-  it('run: the work is in the hold, and what follows is not', async () => {
-    const told = tell();
+  it('run: the work is in the hold, and what follows is not', async ({ told }) => {
     const { locks, inSpan } = told;
     await inSpan('caller', async () => {
       await locks.mutex('a').run(() => inSpan('work', async () => {}));
@@ -50,8 +47,7 @@ describe('the parent is the span in which the lock was asked for', () => {
     ]);
   });
 
-  it('tryAcquire and tryRun: whether they get the lock or not', async () => {
-    const told = tell();
+  it('tryAcquire and tryRun: whether they get the lock or not', async ({ told }) => {
     const { locks, inSpan } = told;
     const lock = locks.mutex('a');
     await inSpan('first', () => lock.tryRun(() => inSpan('work', async () => {})));
@@ -67,8 +63,7 @@ describe('the parent is the span in which the lock was asked for', () => {
     await lease.release();
   });
 
-  it('tasks that hand the lock on: each hold belongs to its own caller', async () => {
-    const told = tell();
+  it('tasks that hand the lock on: each hold belongs to its own caller', async ({ told }) => {
     const { locks, inSpan } = told;
     await Promise.all(
       ['one', 'two', 'three'].map((name) =>
@@ -101,8 +96,7 @@ describe('every kind has spans', () => {
     expect(spanOf(told, 'hold permits').attributes).toMatchObject({ 'holdfast.permits': 2 });
   });
 
-  it('read-write locks', async () => {
-    const told = tell();
+  it('read-write locks', async ({ told }) => {
     const { read, write } = told.locks.rwLock('config');
     await read.run(() => {});
     await write.run((lease) => downgrade(lease));
@@ -124,8 +118,7 @@ describe('every kind has spans', () => {
     ]);
   });
 
-  it('elections: standing by and leading', async () => {
-    const told = tell();
+  it('elections: standing by and leading', async ({ told }) => {
     const candidate = await told.inSpan('start', async () =>
       createElection(told.locks, 'e').campaign(),
     );
@@ -149,8 +142,7 @@ describe('every kind has spans', () => {
 });
 
 describe('what goes wrong', () => {
-  it('a wait of more than a second says why', async () => {
-    const told = tell();
+  it('a wait of more than a second says why', async ({ told }) => {
     const lock = told.locks.mutex('a');
     const lease = await lock.acquire();
     const next = lock.acquire();
@@ -164,8 +156,7 @@ describe('what goes wrong', () => {
     ]);
   });
 
-  it('a wait that runs out, and one that is aborted', async () => {
-    const told = tell();
+  it('a wait that runs out, and one that is aborted', async ({ told }) => {
     const lock = told.locks.mutex('a');
     const lease = await lock.acquire();
     await expect(lock.acquire({ wait: 1 })).rejects.toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
@@ -183,8 +174,7 @@ describe('what goes wrong', () => {
     await lease.release();
   });
 
-  it('a lease that is lost: its hold ends there, though the work goes on', async () => {
-    const told = tell();
+  it('a lease that is lost: its hold ends there, though the work goes on', async ({ told }) => {
     const { locks } = told;
     const work = locks.mutex('a').run(async ({ signal, token }) => {
       const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -202,8 +192,7 @@ describe('what goes wrong', () => {
     expect(told.spans().length).toBe(2);
   });
 
-  it('work that fails is the business of its own spans', async () => {
-    const told = tell();
+  it('work that fails is the business of its own spans', async ({ told }) => {
     const failed = told.locks.mutex('a').run(() => Promise.reject(new Error('mine')));
     await expect(failed).rejects.toThrow('mine');
     expect(spanOf(told, 'hold mutex').status).toEqual(UNSET);
@@ -211,8 +200,7 @@ describe('what goes wrong', () => {
 });
 
 describe('what they tell', () => {
-  it('is nothing that a resource is called, unless the user says so', async () => {
-    const told = tell();
+  it('is nothing that a resource is called, unless the user says so', async ({ told }) => {
     const lock = told.locks.mutex('user:alice@example.com');
     await lock.run(() => expect(lock.acquire({ wait: 1 })).rejects.toThrow('alice'));
     const all = told.spans().map(({ name, attributes, events, status }) => {

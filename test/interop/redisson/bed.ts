@@ -4,11 +4,8 @@ import { createLocks, type Lock, type Locks } from 'holdfast';
 import { redissonStore } from 'holdfast/redisson';
 import { Redis } from 'ioredis';
 import { expect } from 'vitest';
-import {
-  type ForeignCommand,
-  ForeignProgram,
-  type ForeignThread,
-} from '../../methods/sharing/foreign-program.ts';
+import type { ForeignCommand, ForeignThread } from '../../methods/sharing/foreign-program.ts';
+import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { javaDriver } from '../../methods/sharing/java.ts';
 import { ownProgram } from '../../methods/sharing/own.ts';
 import type { Artifact } from '../../servers/maven.ts';
@@ -147,11 +144,8 @@ function programAt(url: string, library: Artifact): Promise<ForeignCommand> {
 /** Where Redisson says that a lock of this kind is free. */
 export function channelOf(kind: string, name: string): string {
   const channels: Readonly<Record<string, string>> = {
-    mutex: 'redisson_lock__channel',
-    fair: 'redisson_lock__channel',
-    read: 'redisson_rwlock',
-    write: 'redisson_rwlock',
-    permit: 'redisson_sc',
+    ...{ mutex: 'redisson_lock__channel', fair: 'redisson_lock__channel', read: 'redisson_rwlock' },
+    ...{ write: 'redisson_rwlock', permit: 'redisson_sc' },
   };
   return `${channels[kind]}:{${name}}`;
 }

@@ -1,7 +1,7 @@
 /** What each kind of lock of Redisson has of its own, shared with the real one. */
 import { createLocks, downgrade } from 'holdfast';
 import { type RedissonOptions, redissonStore } from 'holdfast/redisson';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
@@ -10,10 +10,7 @@ import { OPTIONS } from './open.ts';
 
 const LONG = 60_000;
 
-let bed: RedissonBed;
-beforeAll(async () => {
-  bed = await RedissonBed.start({ program: 'redis', version: NEW });
-});
+const bed = await RedissonBed.start({ program: 'redis', version: NEW });
 afterAll(() => bed.close());
 
 function locksWith(options: RedissonOptions): ReturnType<typeof createLocks> {

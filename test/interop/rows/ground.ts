@@ -45,11 +45,7 @@ export const POSTGRES: Database = {
   pool: viaPg,
 };
 
-export const MARIADB: Database = {
-  dialect: 'mysql',
-  start: () => startMariadb(),
-  pool: viaMysql2,
-};
+export const MARIADB: Database = { dialect: 'mysql', start: () => startMariadb(), pool: viaMysql2 };
 
 /** Each product, and each client. */
 export const DATABASES: readonly (readonly [name: string, database: Database])[] = [

@@ -1,14 +1,11 @@
 /** Locks that are shared with the real ShedLock on Redis, in both directions. */
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll } from 'vitest';
 import { javaDriver } from '../../methods/sharing/java.ts';
 import { LIBRARIES } from '../../methods/sharing/libraries.ts';
 import { LEASE_MS, pairSuite } from '../../methods/sharing/pair-suite.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 
-let server: RedisServer;
-beforeAll(async () => {
-  server = await RedisServer.start();
-});
+const server = await RedisServer.start();
 afterAll(() => server.close());
 
 pairSuite('ShedLock 7', {

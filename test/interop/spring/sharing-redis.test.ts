@@ -2,7 +2,7 @@
 import { createLocks } from 'holdfast';
 import { springRedisStore } from 'holdfast/spring';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { sleep } from '../../methods/faults/bed.ts';
 import { type ForeignCommand, ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { javaDriver } from '../../methods/sharing/java.ts';
@@ -13,10 +13,7 @@ import { RedisServer } from '../../servers/redis-server.ts';
 /** In which a claim that is to wait has asked, in ms. */
 const MOMENT_MS = 300;
 
-let server: RedisServer;
-beforeAll(async () => {
-  server = await RedisServer.start();
-});
+const server = await RedisServer.start();
 afterAll(() => server.close());
 
 const java = (version: 'old' | 'new', leaseMs: number): Promise<ForeignCommand> =>

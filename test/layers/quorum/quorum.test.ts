@@ -36,8 +36,7 @@ describe('quorum() refuses', () => {
   it('claims for less than the whole limit', async () => {
     const { store } = scene();
     const some = claimOf({ kind: 'permits', permits: 1, limit: 2 });
-    const status = await enter(store, some);
-    expect(status).toMatchObject({ state: 'error', error: { retryable: false } });
+    expect(await enter(store, some)).toMatchObject({ state: 'error', error: { retryable: false } });
     expect(await enter(store, claimOf({ kind: 'permits', permits: 2, limit: 2 }))).toMatchObject({
       state: 'held',
     });
@@ -139,8 +138,7 @@ describe('a hold', () => {
     // To claim again prolongs nothing: one vote is new, two are as old as the hold.
     expect(await enter(store, a)).toMatchObject({ state: 'held', leftMs: 7_000 });
     (members[2] as Member).fault = 'broken';
-    const status = await beat(store, a);
-    expect(status).toMatchObject({ state: 'held', leftMs: 10_000 });
+    expect(await beat(store, a)).toMatchObject({ state: 'held', leftMs: 10_000 });
     for (const each of members) each.fault = undefined;
     await clock.advance(1_000);
     expect(await enter(store, a)).toMatchObject({ state: 'held', leftMs: 9_000 });
@@ -259,8 +257,7 @@ describe('a token', () => {
     const members = memories(3).map((store) =>
       Object.assign(Object.create(store) as Store, { raise: undefined }),
     );
-    expect(quorum(members).traits.tokens).toBe(undefined);
-    expect(quorum(members).lineage).toBe('');
+    expect([quorum(members).traits.tokens, quorum(members).lineage]).toEqual([undefined, '']);
   });
 
   it('comes from another lineage when a member is another one, or has forgotten', () => {

@@ -19,10 +19,7 @@ const EXCEPT = [
     names: /^takeover: .*not of older ones/,
     why: 'a member that did not vote for the last hold tells of older',
   },
-  {
-    names: /^hints: hints do not give ids away/,
-    why: 'a claim that has left hears no late hints',
-  },
+  { names: /^hints: hints do not give ids away/, why: 'a claim that has left hears no late hints' },
 ];
 
 describe.each(turnOf([1, 2, 3]))('seed %i', (seed) => {

@@ -8,12 +8,8 @@
  */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import {
-  type ConformanceOptions,
-  type Fixture,
-  type SimulatedClock,
-  simulatedClock,
-} from 'holdfast/testkit';
+import type { ConformanceOptions, Fixture, SimulatedClock } from 'holdfast/testkit';
+import { simulatedClock } from 'holdfast/testkit';
 import { expect, test } from 'vitest';
 import { register, TOPICS } from '../../../src/testkit/conformance.ts';
 import { RUN, WHOLE } from '../../support/this-run.ts';

@@ -112,9 +112,7 @@ class Ear {
 
   /** The holder is told of its first waiter. */
   async #hear(): Promise<void> {
-    const heard = new Promise<void>((resolve) => {
-      this.#heard = resolve;
-    });
+    const heard = new Promise<void>((resolve) => (this.#heard = resolve));
     const waiter = this.#claim();
     await this.#other.claim([waiter]);
     await heard;

@@ -6,10 +6,7 @@ import { Chance } from '../simulation/chance.ts';
 import { labelOf, Side } from './side.ts';
 import { passing, RESOURCES, type Step, Steps } from './steps.ts';
 
-interface Waits {
-  readonly ahead: number;
-  readonly retry: number;
-}
+type Waits = { readonly ahead: number; readonly retry: number };
 
 interface WorldParts {
   readonly sides: readonly (readonly Store[])[];
@@ -20,9 +17,7 @@ interface WorldParts {
   readonly passes: boolean;
 }
 
-interface Held {
-  readonly takeover?: string;
-}
+type Held = { readonly takeover?: string };
 
 /** Verbs of some stores. */
 const OPTIONAL = ['raise', 'keep', 'recall'] as const;

@@ -21,10 +21,7 @@ export const LONG_TTL_MS: number = paced(30_000);
 export const MAX_TTL_MS: number = paced(1200);
 
 /** Where a server, or a proxy before it, listens. */
-export interface Place {
-  readonly host: string;
-  readonly port: number;
-}
+export type Place = { readonly host: string; readonly port: number };
 
 /** What every kind of store may be told. */
 export interface StoreOptions {
@@ -77,17 +74,35 @@ export abstract class Bed<
   }
 }
 
+/** Registers a test with a bed of its own. */
+export type InBed<B> = (title: string, act: (bed: B) => Promise<void>) => void;
+
 /** Registers a test with a bed of its own and a server. */
 export type OnServer<B, At> = (title: string, act: (bed: B, server: At) => Promise<void>) => void;
+
+/** Tests that run at the same time. */
+export function inBeds<B extends AsyncDisposable>(newBed: () => B): InBed<B> {
+  return (title, act) => test.concurrent(title, () => within(newBed, act));
+}
+
+/** Tests that run one after the other. */
+export function inTurn<B extends AsyncDisposable>(newBed: () => B): InBed<B> {
+  return (title, act) => test(title, () => within(newBed, act));
+}
 
 export function onServer<B extends AsyncDisposable, At>(
   newBed: () => B & { server(): Promise<At> },
 ): OnServer<B, At> {
-  return (title, act) =>
-    test.concurrent(title, async () => {
-      await using bed = newBed();
-      await act(bed, await bed.server());
-    });
+  const inBed = inBeds(newBed);
+  return (title, act) => inBed(title, async (bed) => act(bed, await bed.server()));
+}
+
+async function within<B extends AsyncDisposable>(
+  newBed: () => B,
+  act: (bed: B) => Promise<void>,
+): Promise<void> {
+  await using bed = newBed();
+  await act(bed);
 }
 
 export function claimOf(resource: string, over: Partial<Claim> = {}): Claim {

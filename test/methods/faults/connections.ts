@@ -4,15 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import {
-  type Bed,
-  claimOf,
-  hasWaiter,
-  type Place,
-  type StoreOptions,
-  sleep,
-  TTL_MS,
-} from './bed.ts';
+import type { Bed, Place, StoreOptions } from './bed.ts';
+import { claimOf, hasWaiter, inBeds, sleep, TTL_MS } from './bed.ts';
 import { firstGrant, Scene } from './scene.ts';
 
 /** A dead connection is given up after three seconds; a heartbeat must fit in after that. */
@@ -27,6 +20,7 @@ export function holdersFaults<Options extends StoreOptions, At extends Place>(
   newBed: () => Bed<Options, At>,
   clients: Readonly<Record<string, Options>>,
 ): void {
+  const inBed = inBeds(newBed);
   describe.concurrent.each(Object.entries(clients))('%s: a holder', (_, options) => {
     test.concurrent.each(['swallow', 'hold'] as const)(
       'in a black hole (%s) is told by its own clock',
@@ -44,8 +38,7 @@ export function holdersFaults<Options extends StoreOptions, At extends Place>(
       },
     );
 
-    test.concurrent('that hears no answers is told, though its heartbeats arrive', async () => {
-      await using bed = newBed();
+    inBed('that hears no answers is told, though its heartbeats arrive', async (bed) => {
       const { server, proxy } = await bed.behindProxy();
       const scene = await Scene.set(bed, { holder: proxy, others: server, options });
       proxy.toClient.set({ flow: 'swallow' });
@@ -55,8 +48,7 @@ export function holdersFaults<Options extends StoreOptions, At extends Place>(
       await scene.leave(server);
     });
 
-    test.concurrent('whose connections are reset goes on', async () => {
-      await using bed = newBed();
+    inBed('whose connections are reset goes on', async (bed) => {
       const { server, proxy } = await bed.behindProxy();
       const ttl = 3 * TTL_MS;
       const scene = await Scene.set(bed, { holder: proxy, others: proxy, options, ttl });
@@ -66,8 +58,7 @@ export function holdersFaults<Options extends StoreOptions, At extends Place>(
       await scene.leave(server);
     });
 
-    test.concurrent('whose connections are half-open makes new ones in time', async () => {
-      await using bed = newBed();
+    inBed('whose connections are half-open makes new ones in time', async (bed) => {
       const { server, proxy } = await bed.behindProxy();
       const ttl = PATIENT_TTL_MS;
       const scene = await Scene.set(bed, { holder: proxy, others: server, options, ttl });
@@ -98,8 +89,8 @@ export function lateness<Options extends StoreOptions, At extends Place>(
   newBed: () => Bed<Options, At>,
   { copies = true }: Late = {},
 ): void {
-  test.concurrent('a message of a grant that has ended meanwhile grants nothing', async () => {
-    await using bed = newBed();
+  const inBed = inBeds(newBed);
+  inBed('a message of a grant that has ended meanwhile grants nothing', async (bed) => {
     const { server, proxy } = await bed.behindProxy();
     const [holding, waiting] = [bed.locks(server), bed.locks(proxy)];
     const lease = await patiently(holding.mutex('ended'));
@@ -142,8 +133,7 @@ export function lateness<Options extends StoreOptions, At extends Place>(
     expect([...holders, ...waiters]).toEqual([]);
   });
 
-  test.concurrent('a heartbeat that the release overtook revives nothing', async () => {
-    await using bed = newBed();
+  inBed('a heartbeat that the release overtook revives nothing', async (bed) => {
     const { server, proxy } = await bed.behindProxy();
     const [slow, fast] = [bed.store(proxy), bed.store(server)];
     const [claim, next] = [claimOf('overtaken'), claimOf('overtaken')];
@@ -159,8 +149,7 @@ export function lateness<Options extends StoreOptions, At extends Place>(
     expect((await fast.inspect('overtaken')).holders).toHaveLength(1);
   });
 
-  test.concurrent('a heartbeat of the dead revives nothing', async () => {
-    await using bed = newBed();
+  inBed('a heartbeat of the dead revives nothing', async (bed) => {
     const store = bed.store(await bed.server());
     // A call waits no longer than its claim lives, and this one has a connection to make first.
     const shortly = { ttlMs: TTL_MS };
@@ -199,8 +188,7 @@ export function lateness<Options extends StoreOptions, At extends Place>(
     expect([holders.length, waiters.length]).toEqual([1, 1]);
   });
 
-  test.concurrent('an answer that is lost with the connection is asked for again', async () => {
-    await using bed = newBed();
+  inBed('an answer that is lost with the connection is asked for again', async (bed) => {
     const { server, proxy } = await bed.behindProxy();
     const locks = bed.patientLocks(proxy);
     // Its connections are there, so that the next answer is the one to the claim.
@@ -216,8 +204,7 @@ export function lateness<Options extends StoreOptions, At extends Place>(
     expect(await bed.store(server).inspect('ambiguous')).toMatchObject({ holders: [] });
   });
 
-  test.concurrent('a try whose answer is lost leaves nothing behind', async () => {
-    await using bed = newBed();
+  inBed('a try whose answer is lost leaves nothing behind', async (bed) => {
     const { server, proxy } = await bed.behindProxy();
     // They live longer than the test: if one stayed, it would be seen.
     const locks = bed.patientLocks(proxy);

@@ -4,15 +4,8 @@ import { expect, test } from 'vitest';
 import { patiently } from '../../support/patiently.ts';
 import { Child } from '../processes/child.ts';
 import type { Passed, PasserOptions } from '../processes/children/passer.ts';
-import {
-  type Bed,
-  hasWaiter,
-  LONG_TTL_MS,
-  MAX_TTL_MS,
-  type Place,
-  type StoreOptions,
-  TTL_MS,
-} from './bed.ts';
+import type { Bed, Place, StoreOptions } from './bed.ts';
+import { hasWaiter, LONG_TTL_MS, MAX_TTL_MS, TTL_MS } from './bed.ts';
 import { Fenced } from './fenced.ts';
 
 interface World<At> {

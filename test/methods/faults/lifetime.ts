@@ -1,6 +1,4 @@
-interface Closable {
-  close?(): unknown;
-}
+type Closable = { close?(): unknown };
 
 /** What ends with a test: first whoever uses servers, then the servers. */
 export class Lifetime implements AsyncDisposable {

@@ -1,10 +1,11 @@
 /** What a free lock makes in this process beside its requests. */
 import { createHook } from 'node:async_hooks';
 import type { Store } from 'holdfast';
+import { expect } from 'vitest';
 import { Answer } from '../../../src/base/answer.ts';
 import { claimOf } from './bed.ts';
 
-export interface PairCost {
+interface PairCost {
   readonly promises: number;
   /** Those that run for as long as the limit of a request. */
   readonly timers: number;
@@ -13,11 +14,23 @@ export interface PairCost {
 /** Limits of requests are seconds; what a store does a little later waits for less, in ms. */
 const LIMIT_MS = 100;
 
+const PAIRS = 200;
+
+/** A free lock makes no promise, and no timer for a request. */
+export async function expectNoCost(store: Store): Promise<void> {
+  // Then the connection is there, and what the store keeps beside it: a lease, or a queue.
+  await costOfPairs(store, 5);
+  const { promises, timers } = await costOfPairs(store, PAIRS);
+  // Others in this process make some.
+  expect(promises).toBeLessThan(PAIRS / 2);
+  expect(timers).toBeLessThan(PAIRS / 2);
+}
+
 /**
  * That of so many claims and releases, one after another, by the count of Node. They are heard
  * without a promise, as core does.
  */
-export async function costOfPairs(store: Store, pairs: number): Promise<PairCost> {
+async function costOfPairs(store: Store, pairs: number): Promise<PairCost> {
   const made = new Map<string, number>();
   const hook = createHook({
     init: (_, type, __, { _idleTimeout = LIMIT_MS }: { _idleTimeout?: number }) => {

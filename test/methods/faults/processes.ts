@@ -1,6 +1,6 @@
 /** A process that holds stands still, blocks its event loop, or dies. */
 import type { Store } from 'holdfast';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
 import { Child, databaseFile } from '../processes/child.ts';
@@ -9,24 +9,14 @@ import type { Missed, NewestOptions } from '../processes/children/newest.ts';
 import type { Ran, RunnerOptions } from '../processes/children/runner.ts';
 import type { Begun, StarterOptions } from '../processes/children/starter.ts';
 import { machineMs } from '../processes/children/talk.ts';
-import {
-  type Bed,
-  claimOf,
-  hasWaiter,
-  MAX_TTL_MS,
-  type Place,
-  type StoreOptions,
-  sleep,
-  TTL_MS,
-} from './bed.ts';
+import type { Bed, Place, StoreOptions } from './bed.ts';
+import { claimOf, hasWaiter, inTurn, MAX_TTL_MS, sleep, TTL_MS } from './bed.ts';
 import { Fenced } from './fenced.ts';
 import { firstGrant, type Grant } from './scene.ts';
 
 const HOUR_MS = 3_600_000;
 
-interface Held {
-  readonly token: bigint;
-}
+type Held = { readonly token: bigint };
 
 interface Holder<At> {
   readonly server: At;
@@ -78,8 +68,8 @@ function expectContained(found: Found, { at }: Grant): void {
 export function processFaults<Options extends StoreOptions, At extends Place>(
   newBed: () => Bed<Options, At>,
 ): void {
-  test('is stopped past its TTL: it finds its lease lost, its write refused', async () => {
-    await using bed = newBed();
+  const inBed = inTurn(newBed);
+  inBed('is stopped past its TTL: it finds its lease lost, its write refused', async (bed) => {
     const holding = await holder(bed, { how: 'watch' });
     const { store, child, fenced, server } = holding;
     child.kill('SIGSTOP');
@@ -96,8 +86,7 @@ export function processFaults<Options extends StoreOptions, At extends Place>(
     await bed.end(server);
   });
 
-  test('is stopped between its look and its write: the fence refuses the write', async () => {
-    await using bed = newBed();
+  inBed('is stopped between its look and its write: the fence refuses the write', async (bed) => {
     const holding = await holder(bed, { how: 'stop' });
     const grant = await firstGrant(holding.store, 'mutex');
     write(holding, grant);
@@ -108,8 +97,7 @@ export function processFaults<Options extends StoreOptions, At extends Place>(
     expect(holding.fenced.writer).toBe('the new holder');
   });
 
-  test('is stopped for a moment: the lease goes on', async () => {
-    await using bed = newBed();
+  inBed('is stopped for a moment: the lease goes on', async (bed) => {
     const { store, child, held } = await holder(bed, { how: 'watch' });
     child.kill('SIGSTOP');
     // Longer than a heartbeat, far shorter than what is left of the TTL.
@@ -122,8 +110,7 @@ export function processFaults<Options extends StoreOptions, At extends Place>(
     expect(holders[0]?.number).toBe(held.token / 1024n);
   });
 
-  test('blocks its event loop: whoever looks finds the lease lost in time', async () => {
-    await using bed = newBed();
+  inBed('blocks its event loop: whoever looks finds the lease lost in time', async (bed) => {
     const holding = await holder(bed, { how: 'block' });
     const grant = await firstGrant(holding.store, 'mutex');
     const found = await holding.child.next<Found>('lost');
@@ -134,8 +121,7 @@ export function processFaults<Options extends StoreOptions, At extends Place>(
     expect(holding.fenced.writer).toBe('the new holder');
   });
 
-  test('is killed: whoever waits gets on when its TTL is over, and hears of it', async () => {
-    await using bed = newBed();
+  inBed('is killed: whoever waits gets on when its TTL is over, and hears of it', async (bed) => {
     const { server, child, held } = await holder(bed, { how: 'watch' });
     const locks = bed.locks(server);
     const waiting = patiently(locks.mutex('mutex'));
@@ -151,8 +137,7 @@ export function processFaults<Options extends StoreOptions, At extends Place>(
     await bed.end(server);
   });
 
-  test('is replaced: it is told at once, and the newest gets on', async () => {
-    await using bed = newBed();
+  inBed('is replaced: it is told at once, and the newest gets on', async (bed) => {
     const { server, child, held } = await holder(bed, { how: 'watch', ifBusy: 'replace' });
     const newest = bed.locks(server).mutex('mutex').acquire({ ifBusy: 'replace' });
     const found = await child.next<Found>('lost');
@@ -165,8 +150,7 @@ export function processFaults<Options extends StoreOptions, At extends Place>(
     await bed.end(server);
   });
 
-  test('is replaced while it is stopped: the fence refuses its write', async () => {
-    await using bed = newBed();
+  inBed('is replaced while it is stopped: the fence refuses its write', async (bed) => {
     const { server, child, fenced } = await holder(bed, { how: 'watch', ifBusy: 'replace' });
     child.kill('SIGSTOP');
     const lease = await bed.locks(server).mutex('mutex').acquire({ ifBusy: 'replace' });
@@ -177,8 +161,7 @@ export function processFaults<Options extends StoreOptions, At extends Place>(
     expect(fenced.writer).toBe('the new holder');
   });
 
-  test('lets go while others replace each other: the newest that lives gets on', async () => {
-    await using bed = newBed();
+  inBed('lets go while others replace each other: the newest that lives gets on', async (bed) => {
     const server = await bed.server();
     const locks = bed.locks(server);
     const first = await patiently(locks.mutex('mutex'));
@@ -209,8 +192,7 @@ export function processFaults<Options extends StoreOptions, At extends Place>(
     await bed.end(server);
   });
 
-  test('exits right after its work: the lock is held until minHold', async () => {
-    await using bed = newBed();
+  inBed('exits right after its work: the lock is held until minHold', async (bed) => {
     const server = await bed.server();
     const minHold = MAX_TTL_MS;
     const store = bed.urlOf(server, MAX_TTL_MS);
@@ -221,8 +203,7 @@ export function processFaults<Options extends StoreOptions, At extends Place>(
     expect(machineMs()).toBeGreaterThanOrEqual(from + minHold);
   });
 
-  test('is stopped or killed: no more holds than the limit begin in any minHold', async () => {
-    await using bed = newBed();
+  inBed('is stopped or killed: no more holds than the limit begin in any minHold', async (bed) => {
     const store = bed.urlOf(await bed.server(), MAX_TTL_MS);
     const [ttl, limit, minHold] = [TTL_MS, 2, Math.floor(TTL_MS / 2)];
     const options: StarterOptions = { store, ttl, limit, minHold };
@@ -246,8 +227,7 @@ export function processFaults<Options extends StoreOptions, At extends Place>(
     }
   });
 
-  test('whose clock is an hour off holds and waits as others do', async () => {
-    await using bed = newBed();
+  inBed('whose clock is an hour off holds and waits as others do', async (bed) => {
     const ahead = await holder(bed, { how: 'watch', clockOffMs: HOUR_MS });
     const { server, store, child, held } = ahead;
     const url = bed.urlOf(server, MAX_TTL_MS);

@@ -12,16 +12,8 @@ import type { Claim } from 'holdfast/store';
 import { expect } from 'vitest';
 import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
-import {
-  type Bed,
-  claimOf,
-  hasWaiter,
-  MAX_TTL_MS,
-  type Place,
-  type StoreOptions,
-  sleep,
-  TTL_MS,
-} from './bed.ts';
+import type { Bed, Place, StoreOptions } from './bed.ts';
+import { claimOf, hasWaiter, MAX_TTL_MS, sleep, TTL_MS } from './bed.ts';
 
 /** Looks at a lease all the time. */
 export class Belief {
@@ -83,11 +75,7 @@ export async function firstGrant(store: Store, resource: string): Promise<Grant>
   return grant as Grant;
 }
 
-interface Tries {
-  readonly store: Store;
-  readonly resource: string;
-  readonly over: () => boolean;
-}
+type Tries = { readonly store: Store; readonly resource: string; readonly over: () => boolean };
 
 async function tryUntil({ store, resource, over }: Tries): Promise<Grant | undefined> {
   // Always the same, so that one that was granted without an answer is found again.

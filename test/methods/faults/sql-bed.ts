@@ -82,9 +82,7 @@ export abstract class SqlBed<
     // Whom a release did not reach in time passes by itself.
     await until('were all claims over', () => this.#isOver(server));
     await this.sweep(server);
-    for (const table of this.tables) {
-      expect(await this.rows(server, table), table).toEqual([]);
-    }
+    for (const table of this.tables) expect(await this.rows(server, table), table).toEqual([]);
   }
 }
 

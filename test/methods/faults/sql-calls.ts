@@ -7,10 +7,7 @@ import { until } from '../../support/until.ts';
 import { Chance } from '../simulation/chance.ts';
 import { claimOf } from './bed.ts';
 
-export interface Settings {
-  readonly maxTtl: number;
-  readonly trust: boolean;
-}
+export type Settings = { readonly maxTtl: number; readonly trust: boolean };
 
 const SETTINGS: Settings = { maxTtl: 30_000, trust: false };
 

@@ -1,12 +1,19 @@
 /** A primary and its standby part: one dies, and the other is promoted. */
 import type { Locks } from 'holdfast';
 import { expect, test } from 'vitest';
+import type { Client } from '../../database-locks/clients.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { patiently } from '../../support/patiently.ts';
+import { paced } from '../../support/this-run.ts';
+import { until } from '../../support/until.ts';
 import { RESTART_TTL_MS, type StoreOptions } from './bed.ts';
 import { Crowd } from './crowd.ts';
 import { Belief, firstGrant, Scene } from './scene.ts';
 import type { SqlBed, SqlServer } from './sql-bed.ts';
+import { expectFenceHolds } from './two-believe.ts';
+
+/** A promotion fits in, and two who believe can be looked at, on the busiest machine. */
+const LONG_TTL_MS = paced(6000);
 
 export interface Replicated extends SqlServer {
   /** It has all that its primary has. */
@@ -87,4 +94,22 @@ export function replicaFaults<Options extends StoreOptions, At extends Replicate
     await standby.promote();
     await (await waiting).release();
   });
+}
+
+/** The standby is promoted beside a primary that lives on: two believe, and the fence holds. */
+export async function split<Options extends StoreOptions, At extends Replicated>(
+  bed: SqlBed<Options, At>,
+  { primary, standby }: Pair<At>,
+  { shop, held }: { readonly shop: Client; held?(): Promise<void> },
+): Promise<void> {
+  const options = { maxTtl: LONG_TTL_MS } as Options;
+  const lease = await patiently(bed.locks(primary, options).mutex('split'));
+  await held?.();
+  await standby.inStep();
+  await standby.promote();
+  const belief = bed.use(new Belief(lease));
+  const grant = await firstGrant(bed.store(standby, options), 'split');
+  await until('believed both', async () => belief.lastHeldAt > grant.at);
+  const { resource, lineage } = lease;
+  await expectFenceHolds(shop, lease, { resource, lineage, token: grant.token * 1024n });
 }

@@ -5,16 +5,8 @@ import { expect } from 'vitest';
 import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import {
-  claimOf,
-  hasWaiter,
-  LONG_TTL_MS,
-  MAX_TTL_MS,
-  onServer,
-  type StoreOptions,
-  sleep,
-  TTL_MS,
-} from './bed.ts';
+import type { StoreOptions } from './bed.ts';
+import { claimOf, hasWaiter, LONG_TTL_MS, MAX_TTL_MS, onServer, sleep, TTL_MS } from './bed.ts';
 import { firstGrant, Scene } from './scene.ts';
 import { loneServer } from './server.ts';
 import type { SqlBed, SqlServer } from './sql-bed.ts';

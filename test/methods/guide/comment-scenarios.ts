@@ -81,11 +81,7 @@ export const COMMENTS: readonly Scenario[] = [
     },
   }),
   ...ofPage('src/primitives/lockable.ts', {
-    'console.log(result.why': {
-      before: hold('report'),
-      prints: 'held',
-      uncalled: ['buildReport'],
-    },
+    'console.log(result.why': { before: hold('report'), prints: 'held', uncalled: ['buildReport'] },
   }),
   ...ofPage('src/testkit/conformance.ts', { 'conformance({': { after: runFirstCase } }),
   ...ofPage('src/testkit/fence-conformance.ts', { 'fenceConformance({': { after: runFirstCase } }),

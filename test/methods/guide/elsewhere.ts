@@ -15,27 +15,12 @@ export const RUN_BY: Readonly<Record<string, string>> = {
 
 /** Names that mean a server, given or imported, and the server. */
 export const SERVERS: Readonly<Record<string, string>> = {
-  pool: 'PostgreSQL',
-  Pool: 'PostgreSQL',
-  postgres: 'PostgreSQL',
-  kysely: 'PostgreSQL',
-  sql: 'PostgreSQL',
-  prisma: 'PostgreSQL',
-  drizzle: 'PostgreSQL',
-  mysql: 'MySQL',
-  createPool: 'MySQL',
-  redis: 'Redis',
-  Redis: 'Redis',
-  createClient: 'Redis',
-  connect: 'Redis',
-  etcd: 'etcd',
-  etcdClient: 'etcd',
-  etcdStore: 'etcd',
-  session: 'ZooKeeper',
-  zookeeperClient: 'ZooKeeper',
-  zookeeperStore: 'ZooKeeper',
-  hazelcast: 'Hazelcast',
-  Client: 'Hazelcast',
+  ...{ pool: 'PostgreSQL', Pool: 'PostgreSQL', postgres: 'PostgreSQL', kysely: 'PostgreSQL' },
+  ...{ sql: 'PostgreSQL', prisma: 'PostgreSQL', drizzle: 'PostgreSQL', mysql: 'MySQL' },
+  ...{ createPool: 'MySQL', redis: 'Redis', Redis: 'Redis', createClient: 'Redis' },
+  ...{ connect: 'Redis', etcd: 'etcd', etcdClient: 'etcd', etcdStore: 'etcd' },
+  ...{ session: 'ZooKeeper', zookeeperClient: 'ZooKeeper', zookeeperStore: 'ZooKeeper' },
+  ...{ hazelcast: 'Hazelcast', Client: 'Hazelcast' },
 };
 
 export interface Listed extends Place {

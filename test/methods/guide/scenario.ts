@@ -1,5 +1,4 @@
 /** What a scenario is made of. */
-
 import { evict, type LockErrorCode } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { expect, vi } from 'vitest';

@@ -2,13 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { createLocks, evict, isLockError, type Locks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
-import {
-  chaosStore,
-  countingStore,
-  faultyStore,
-  type SimulatedClock,
-  simulatedClock,
-} from 'holdfast/testkit';
+import type { SimulatedClock } from 'holdfast/testkit';
+import { chaosStore, countingStore, faultyStore, simulatedClock } from 'holdfast/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Post, sendInvoices } from './invoices.ts';
 

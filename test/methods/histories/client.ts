@@ -1,14 +1,7 @@
 /** One of the processes of a history: its tasks take locks, count behind them, and write a log. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type AcquireOptions,
-  createLocks,
-  isLockError,
-  type Lease,
-  type Lock,
-  type Locks,
-  type Store,
-} from 'holdfast';
+import type { AcquireOptions, Lease, Lock, Locks, Store } from 'holdfast';
+import { createLocks, isLockError } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { aroundStore } from 'holdfast/testkit';
 import { Counters } from './counters.ts';
@@ -98,10 +91,7 @@ function watched(store: Store): Store {
   });
 }
 
-interface Choice {
-  readonly lock: Lock;
-  readonly request: Request;
-}
+type Choice = { readonly lock: Lock; readonly request: Request };
 
 async function round(): Promise<void> {
   const { lock, request } = choose(locks);

@@ -1,12 +1,6 @@
 import { simulatedClock } from '../../../src/testkit/simulated-clock.ts';
-import {
-  type CounterOperation,
-  type CounterState,
-  counterModel,
-  type LockOperation,
-  type LockState,
-  lockModel,
-} from './models.ts';
+import type { CounterOperation, CounterState, LockOperation, LockState } from './models.ts';
+import { counterModel, lockModel } from './models.ts';
 
 const WHOLE = 2 ** 30;
 
@@ -139,10 +133,7 @@ export function correctOperations(course: Course): Recorded {
   }
 
   function release(holder: string): void {
-    const freed = lockModel.step(locked, {
-      calledAt: now,
-      input: { verb: 'release', holder },
-    });
+    const freed = lockModel.step(locked, { calledAt: now, input: { verb: 'release', holder } });
     if (freed) locked = freed;
   }
 

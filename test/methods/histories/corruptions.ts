@@ -1,5 +1,4 @@
 /** Ways to spoil a recorded history so that no order of its operations can be right any more. */
-
 import type { Recorded } from './correct-operations.ts';
 import type { CounterOperation, LockOperation } from './models.ts';
 

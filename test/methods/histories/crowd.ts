@@ -98,9 +98,7 @@ export class Crowd {
     this.#options = options;
     this.#ttlMs = options.ttlMs ?? TTL_MS;
     this.#counters = Counters.create(join(this.#folder, 'counters.db'));
-    this.#broken = new Promise((_, reject) => {
-      this.#break = reject;
-    });
+    this.#broken = new Promise((_, reject) => (this.#break = reject));
     this.#broken.catch(() => {});
   }
 

@@ -7,7 +7,6 @@
  * may have been granted a claim that it threw away, as too old to be worth anything, before it
  * asked again. So a request that took that long is accompanied by one of unknown outcome.
  */
-
 import { type Entry, type Request, readLog, type What } from './log.ts';
 import type {
   CounterInput,

@@ -78,9 +78,7 @@ export class Member {
   /** Begins with a history. */
   begin(history: string, log: string): void {
     let finish = (): void => {};
-    const done = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
+    const done = new Promise<void>((resolve) => (finish = resolve));
     this.#working = { done, finish };
     this.#tell({ history, log });
   }

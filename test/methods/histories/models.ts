@@ -33,11 +33,7 @@ export type LockOutput = bigint | boolean;
 
 export type LockOperation = Operation<LockInput, LockOutput>;
 
-export interface Hold {
-  readonly holder: string;
-  readonly permits: number;
-  readonly limit: number;
-}
+export type Hold = { readonly holder: string; readonly permits: number; readonly limit: number };
 
 export interface LockState {
   readonly holds: readonly Hold[];

@@ -1,14 +1,8 @@
 /** Histories of a crowd, judged: by our checker, and by porcupine where it is at hand. */
 import { type Course, Crowd, type CrowdOptions, type Fault, type Recorded } from './crowd.ts';
 import { checkLinearizability, type Linearizability } from './linearizability.ts';
-import {
-  type CounterInput,
-  type CounterOutput,
-  counterModel,
-  type LockInput,
-  type LockOutput,
-  lockModel,
-} from './models.ts';
+import type { CounterInput, CounterOutput, LockInput, LockOutput } from './models.ts';
+import { counterModel, lockModel } from './models.ts';
 import type { Porcupine, Verdict } from './porcupine.ts';
 
 export interface Judged {

@@ -1,15 +1,6 @@
 /** Each public call that listens, waits, subscribes or opens something, as one round of a test. */
-
-import {
-  allOf,
-  closeOnSignal,
-  createLocks,
-  downgrade,
-  evict,
-  type Locks,
-  list,
-  tryAllOf,
-} from 'holdfast';
+import type { Locks } from 'holdfast';
+import { allOf, closeOnSignal, createLocks, downgrade, evict, list, tryAllOf } from 'holdfast';
 import { connect } from 'holdfast/connect';
 import { createElection } from 'holdfast/election';
 import { once } from 'holdfast/once';

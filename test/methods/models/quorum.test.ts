@@ -23,9 +23,7 @@ function start([program, ...given]: Command, args: readonly string[], cwd: strin
   return run(program, [...given, ...args], { cwd });
 }
 
-interface Said {
-  readonly stdout: string;
-}
+type Said = { readonly stdout: string };
 
 /** What the checker says about a model with these words defined. */
 async function check(words: readonly string[], model: string = GRANTS): Promise<string> {

@@ -12,34 +12,15 @@ export class Child {
   readonly #heard: { readonly type?: string }[] = [];
   #errors = '';
 
-  constructor(
-    script:
-      | 'holder'
-      | 'contender'
-      | 'candidate'
-      | 'keeper'
-      | 'newest'
-      | 'runner'
-      | 'starter'
-      | 'diner'
-      | 'finisher'
-      | 'taker'
-      | 'booker'
-      | 'passer',
-    options: object,
-  ) {
+  constructor(script: string, options: object) {
     const { file, execArgv } = programOf(`test/methods/processes/children/${script}.ts`);
     this.process = fork(file, [JSON.stringify(options)], {
       execArgv,
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
-    this.process.stderr?.on('data', (text) => {
-      this.#errors += String(text);
-    });
-    this.process.on('message', (message) => {
-      this.#heard.push(message as object);
-    });
+    this.process.stderr?.on('data', (text) => (this.#errors += String(text)));
+    this.process.on('message', (message) => this.#heard.push(message as object));
     onTestFinished(async () => {
       this.process.kill('SIGKILL');
       await this.exited();

@@ -29,17 +29,11 @@ function start(all: readonly Child[]): void {
   for (const child of all) child.tell({ type: 'go' });
 }
 
-function told(all: readonly Child[]): Told[] {
-  return all.flatMap((child) => child.heard<Told>('hold'));
-}
+const told = (all: readonly Child[]): Told[] => all.flatMap((child) => child.heard<Told>('hold'));
 
-function counted(file: string): number {
-  return Number(readFileSync(`${file}.counter`, 'utf8'));
-}
+const counted = (file: string): number => Number(readFileSync(`${file}.counter`, 'utf8'));
 
-function recordsOf(all: readonly Child[]): HoldRecord[] {
-  return told(all).map(({ record }) => record);
-}
+const recordsOf = (all: readonly Child[]): HoldRecord[] => told(all).map(({ record }) => record);
 
 describe('eight processes', () => {
   const kinds = [

@@ -35,9 +35,7 @@ const PROGRAM = `
 
 const SAID = ['LEASE_LOST', 'done', 'working'];
 
-function linesOf(said: string): string[] {
-  return said.trim().split('\n').sort();
-}
+const linesOf = (said: string): string[] => said.trim().split('\n').sort();
 
 it('a signal takes effect when all locks of the process have closed', async () => {
   const [node, ...options] = [...NODE, PROGRAM];
@@ -62,9 +60,7 @@ it('also in the first process of a container, which the kernel spares', async ({
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let said = '';
-  child.stdout.on('data', (text: Buffer) => {
-    said += text;
-  });
+  child.stdout.on('data', (text: Buffer) => (said += text));
   const [status] = await once(child, 'close');
   expect([linesOf(said), status]).toEqual([SAID, 128 + 15]);
 });

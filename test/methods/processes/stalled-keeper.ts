@@ -1,5 +1,4 @@
 /** Who has stalled past its lease records nothing, although it looked at the lease before. */
-
 import { createLocks } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { once } from 'holdfast/once';

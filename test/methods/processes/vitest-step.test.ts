@@ -42,9 +42,7 @@ async function run(code: string): Promise<Tally & { readonly paces: (test: strin
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (text) => {
-      output += text;
-    });
+    stream?.on('data', (text) => (output += text));
   }
   const tally = await new Promise<Tally>((resolve, reject) => {
     child.once('message', (message) => resolve(message as Tally));

@@ -120,10 +120,7 @@ export class ForeignProgram implements AsyncDisposable {
 }
 
 /** In ms, as above; default -1 and 0. */
-export interface Times {
-  readonly wait?: number;
-  readonly lease?: number;
-}
+export type Times = { readonly wait?: number; readonly lease?: number };
 
 /** What it is asked while it waits for a lock, it does afterwards. */
 export class ForeignThread {

@@ -6,11 +6,7 @@ const CONNECTORS: readonly Artifact[] = [
   { group: 'org.mariadb.jdbc', name: 'mariadb-java-client', version: '3.5.11' },
 ];
 
-interface Versions {
-  readonly spring: string;
-  readonly shedlock: string;
-  readonly lettuce: string;
-}
+type Versions = { readonly spring: string; readonly shedlock: string; readonly lettuce: string };
 
 function librariesOf({ spring, shedlock, lettuce }: Versions): Artifact {
   const integration = { group: 'org.springframework.integration', version: spring };

@@ -16,16 +16,10 @@ const CROWD = { tasks: 32, ms: 5000 };
 /** The crowd stays so much longer, in ms: all turns of the others but their last are beside it. */
 const OUTLASTS_MS = 500;
 
-interface NamedLock {
-  readonly kind: string;
-  readonly name: string;
-}
+type NamedLock = { readonly kind: string; readonly name: string };
 
 /** How often each has counted. */
-export interface Trial {
-  readonly own: readonly number[];
-  readonly foreign: readonly number[];
-}
+export type Trial = { readonly own: readonly number[]; readonly foreign: readonly number[] };
 
 /** Four processes of each: no turn is lost. */
 export async function trial(

@@ -8,15 +8,8 @@
  */
 import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
-import {
-  createLocks,
-  type Lease,
-  type Lock,
-  LockError,
-  type LockErrorCode,
-  type Locks,
-  type MultiLease,
-} from 'holdfast';
+import type { Lease, Lock, LockErrorCode, Locks, MultiLease } from 'holdfast';
+import { createLocks, LockError } from 'holdfast';
 import { type MemoryStore, memoryStore } from 'holdfast/memory';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { type GarbledStore, garbledStore, HONEST, type Script } from './garbled-store.ts';

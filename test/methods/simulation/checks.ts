@@ -216,9 +216,7 @@ export class Checks {
     const grant = grants.find(process, resource, token / 1024n);
     trace.add(process.name, `acquires ${resource} as ${kind} ${token}`);
     trace.count('acquired');
-    if (!grant) {
-      return trace.fail(`${token} of ${resource} was never granted to ${process.name}`);
-    }
+    if (!grant) return trace.fail(`${token} of ${resource} was never granted to ${process.name}`);
     this.#countAcquired(process, grant);
     const { epoch } = grant;
     const unique = `${resource} ${epoch} ${token}`;

@@ -32,15 +32,9 @@ export function drawTrouble(chance: Chance, longestTtlMs: number): Trouble {
     inModel,
     drift,
     weather: {
-      delayMs,
-      lateMs: LATE_MS,
-      late: 0.03 * level,
-      loseRequest: 0.02 * level,
-      loseAnswer: 0.03 * level,
-      refuse: 0.01 * level,
-      duplicate: 0.04 * level,
-      loseHint: 0.1 * level,
-      lateHint: 0.1 * level,
+      ...{ delayMs, lateMs: LATE_MS, late: 0.03 * level, loseRequest: 0.02 * level },
+      ...{ loseAnswer: 0.03 * level, refuse: 0.01 * level, duplicate: 0.04 * level },
+      ...{ loseHint: 0.1 * level, lateHint: 0.1 * level },
     },
     stalls: level === 0 ? 0 : chance.one([0, 0, 0.001, 0.004]),
     // A clock that runs slow by less than the drift that core allows for; a fast one does no harm.

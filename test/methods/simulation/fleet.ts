@@ -3,15 +3,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-export interface Chunk {
-  readonly from: number;
-  readonly count: number;
-}
+export type Chunk = { readonly from: number; readonly count: number };
 
-export interface Failure {
-  readonly seed: number;
-  readonly problems: readonly string[];
-}
+export type Failure = { readonly seed: number; readonly problems: readonly string[] };
 
 /** What came of a chunk, or of all. */
 export interface Sum {

@@ -23,11 +23,7 @@ interface Account {
 }
 
 /** What a writer takes along: copies of it may arrive at any time. */
-interface Write {
-  readonly lineage: string;
-  readonly token: bigint;
-  readonly value: number;
-}
+type Write = { readonly lineage: string; readonly token: bigint; readonly value: number };
 
 export interface LedgerParts {
   readonly schedule: Schedule;

@@ -8,7 +8,6 @@
  * timers and messages come in any order, as they do from an event loop.
  * A crash cuts it off for ever; what it had sent is still on its way.
  */
-
 import type { Timer } from 'holdfast';
 import { type Clock, createLocks, type Locks, type LocksOptions, type Store } from 'holdfast';
 import { answered, aroundStore, type ChaosStore, chaosStore, type Weather } from 'holdfast/testkit';

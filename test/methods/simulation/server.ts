@@ -12,16 +12,10 @@ import type { Process } from './process.ts';
 import type { Schedule } from './schedule.ts';
 import type { Trace } from './trace.ts';
 
-export interface ServerOptions {
-  readonly quarantineMs: number;
-  readonly maxWaiters: number;
-}
+export type ServerOptions = { readonly quarantineMs: number; readonly maxWaiters: number };
 
 /** A part that hangs, or else fails. */
-interface Away {
-  readonly resource: string;
-  readonly hangs: boolean;
-}
+type Away = { readonly resource: string; readonly hangs: boolean };
 
 export interface ServerParts {
   readonly schedule: Schedule;

@@ -3,17 +3,8 @@
  * chance. Whoever holds something looks at it again and again, writes to the ledger under it, and
  * sometimes goes on although its signal has aborted, as real work does.
  */
-
-import {
-  allOf,
-  downgrade,
-  evict,
-  isLockError,
-  type Lease,
-  type Lock,
-  type LockOptions,
-  tryAllOf,
-} from 'holdfast';
+import type { Lease, Lock, LockOptions } from 'holdfast';
+import { allOf, downgrade, evict, isLockError, tryAllOf } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import type { Chance } from './chance.ts';
 import type { Checks } from './checks.ts';
@@ -48,11 +39,7 @@ class WorkError extends Error {}
 /** Why waits are aborted. */
 const ENOUGH = new Error('enough');
 
-interface Act {
-  readonly scene: Scene;
-  readonly process: Process;
-  readonly chance: Chance;
-}
+type Act = { readonly scene: Scene; readonly process: Process; readonly chance: Chance };
 
 /** One task of a process, from beginning to end. */
 export function perform(scene: Scene, process: Process): Promise<string> {
@@ -131,8 +118,7 @@ const ACTS: Record<Theme, (act: Act) => Promise<string>> = {
       locks.rwLock('rw', own).write,
       locks.semaphore('sem', { ...rest, limit: 2 }),
     ]);
-    const lease = await lock.acquire(waits(act));
-    return holdThenPass(act, lease, Number(own.minHold ?? 0));
+    return holdThenPass(act, await lock.acquire(waits(act)), Number(own.minHold ?? 0));
   },
 };
 
@@ -245,8 +231,7 @@ async function resume(act: Act, text: string): Promise<string> {
   const { chance, process, scene } = act;
   await process.sleep(chance.one([0, 0, 0, 5, 50, 300]));
   const ttl = chance.one(scene.ttls);
-  const lease = await process.locks.resume(text, { ttl, ...waits(act) });
-  return holdThenPass(act, lease);
+  return holdThenPass(act, await process.locks.resume(text, { ttl, ...waits(act) }));
 }
 
 /** Enters what it holds once more: re-entrantly, or else it must be told that it cannot. */

@@ -2,10 +2,7 @@
  * What happened in a world: a hash of all of it, counters of what it reached, and, if somebody
  * wants to read it, the lines. Nothing random or real enters: no ids, no wall clock.
  */
-export interface Problem {
-  readonly at: number;
-  readonly what: string;
-}
+export type Problem = { readonly at: number; readonly what: string };
 
 export class Trace {
   readonly lines: string[] | undefined;
@@ -27,9 +24,7 @@ export class Trace {
   add(who: string, what: string): void {
     const line = `${this.#now().toFixed(3).padStart(10)} ${who.padEnd(7)} ${what}`;
     let hash = this.#hash;
-    for (let i = 0; i < line.length; i++) {
-      hash = Math.imul(hash ^ line.charCodeAt(i), 0x0100_0193);
-    }
+    for (let i = 0; i < line.length; i++) hash = Math.imul(hash ^ line.charCodeAt(i), 0x0100_0193);
     this.#hash = hash;
     this.lines?.push(line);
   }

@@ -28,11 +28,7 @@ export interface WorldOptions {
   readonly trace?: boolean;
 }
 
-export interface Outcome {
-  readonly seed: number;
-  readonly trace: Trace;
-  readonly steps: number;
-}
+export type Outcome = { readonly seed: number; readonly trace: Trace; readonly steps: number };
 
 const TTLS = [200, 400, 1_000];
 

@@ -10,13 +10,8 @@ import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import {
-  createVitest,
-  type TestCase,
-  type TestModule,
-  type TestSpecification,
-  type Vitest,
-} from 'vitest/node';
+import type { TestCase, TestModule, TestSpecification, Vitest } from 'vitest/node';
+import { createVitest } from 'vitest/node';
 import { serverFolder } from '../../servers/server-process.ts';
 import { TOO_LATE } from '../../support/late.ts';
 import type {} from '../../support/runner.ts';

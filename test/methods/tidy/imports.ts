@@ -56,15 +56,8 @@ const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'cli',
     [
-      'stores/*',
-      'interop/*',
-      'stores/openers.ts',
-      'clients/facts',
-      'clients/sqlite',
-      'fences',
-      'jobs/*',
-      'dashboard',
-      ...FACES,
+      ...['stores/*', 'interop/*', 'stores/openers.ts', 'clients/facts'],
+      ...['clients/sqlite', 'fences', 'jobs/*', 'dashboard', ...FACES],
     ],
   ],
   ['testkit', ['fences', 'stores/memory', 'stores/document', ...FACES]],
@@ -72,11 +65,7 @@ const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
 /** Where a client that the user has installed is loaded. */
 const LOADS_CLIENTS = /^src\/(clients|stores|interop|cli|connect\.ts)/;
 
-interface Import {
-  readonly at: string;
-  readonly to: string;
-  readonly dynamic: boolean;
-}
+type Import = { readonly at: string; readonly to: string; readonly dynamic: boolean };
 
 export function importProblems(tree: Tree, clients: ReadonlySet<string>): string[] {
   const problems: string[] = [];
@@ -106,10 +95,7 @@ function problemOf(
   return seen || own.name === its.name ? undefined : `${own.name} must not know ${its.name}`;
 }
 
-interface Room {
-  readonly rule: string;
-  readonly name: string;
-}
+type Room = { readonly rule: string; readonly name: string };
 
 function roomOf(path: string): Room | undefined {
   for (const rule of ROOMS.keys()) {

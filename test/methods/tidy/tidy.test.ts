@@ -24,76 +24,33 @@ const SHARED_HOOK =
   "import { onTestFinished, test } from 'vitest';\ntest.concurrent('a', async () => {});\n";
 const clients = new Set(Object.keys(manifestOf(tree).peerDependencies ?? {}));
 
+type Rule = [sentence: string, problems: (tree: Tree) => readonly string[]];
+
 describe('the tree', () => {
-  it('has few files in its root, none too long, no line too wide', () => {
-    expect(sizeProblems(tree)).toEqual([]);
-  });
-
-  it('has file names in kebab case', () => {
-    expect(fileNameProblems(tree)).toEqual([]);
-  });
-
-  it('has no marks of unfinished work', () => {
-    expect(unfinishedProblems(tree)).toEqual([]);
-  });
-
-  it('knows errors of other realms', () => {
-    expect(realmProblems(tree)).toEqual([]);
-  });
-
-  it('closes what a test has opened at the end of that test', () => {
-    expect(hookProblems(tree)).toEqual([]);
-  });
-
-  it('says in the testkit what each assertion wanted', () => {
-    expect(assertProblems(tree)).toEqual([]);
-  });
-
-  it('uses the words of the project', () => {
-    expect(wordProblems(tree)).toEqual([]);
-  });
-
-  it('has one meaning for the name of a type', () => {
-    expect(typeNameProblems(tree)).toEqual([]);
-  });
-
-  it('imports along the layers only', () => {
-    expect(importProblems(tree, clients)).toEqual([]);
-  });
-
-  it('exports what it builds', () => {
-    expect(entryProblems(tree)).toEqual([]);
-  });
-
-  it('has the types of all its code checked', () => {
-    expect(uncheckedProblems(tree)).toEqual([]);
-  });
-
-  it('locks what every system needs', () => {
-    expect(lockFileProblems(tree)).toEqual([]);
-  });
+  it.each<Rule>([
+    ['has few files in its root, none too long, no line too wide', sizeProblems],
+    ['has file names in kebab case', fileNameProblems],
+    ['has no marks of unfinished work', unfinishedProblems],
+    ['knows errors of other realms', realmProblems],
+    ['closes what a test has opened at the end of that test', hookProblems],
+    ['says in the testkit what each assertion wanted', assertProblems],
+    ['uses the words of the project', wordProblems],
+    ['has one meaning for the name of a type', typeNameProblems],
+    ['imports along the layers only', (all) => importProblems(all, clients)],
+    ['exports what it builds', entryProblems],
+    ['has the types of all its code checked', uncheckedProblems],
+    ['locks what every system needs', lockFileProblems],
+  ])('%s', (_, problems) => expect(problems(tree)).toEqual([]));
 });
 
 describe('the pages', () => {
-  it('explain every error code, and tests provoke it', () => {
-    expect(errorCodeProblems(tree)).toEqual([]);
-  });
-
-  it('list every option', () => {
-    expect(optionProblems(tree)).toEqual([]);
-  });
-
-  it('are all in the index', () => {
-    expect(indexProblems(tree)).toEqual([]);
-  });
-
-  it('link to what is there', () => {
-    expect(linkProblems(tree)).toEqual([]);
-  });
-
-  it('are in the package where a message names them', () => {
-    expect(namedPageProblems(tree)).toEqual([]);
-  });
+  it.each<Rule>([
+    ['explain every error code, and tests provoke it', errorCodeProblems],
+    ['list every option', optionProblems],
+    ['are all in the index', indexProblems],
+    ['link to what is there', linkProblems],
+    ['are in the package where a message names them', namedPageProblems],
+  ])('%s', (_, problems) => expect(problems(tree)).toEqual([]));
 });
 
 describe('these checks find', () => {

@@ -1,16 +1,8 @@
-import {
-  type AcquireOptions,
-  createLocks,
-  type DeadlockOptions,
-  detectDeadlocks,
-  type Lock,
-  type LockEvents,
-  type Locks,
-  type Store,
-} from 'holdfast';
+import type { AcquireOptions, DeadlockOptions, Lock, LockEvents, Locks, Store } from 'holdfast';
+import { createLocks, detectDeadlocks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { type SimulatedClock, simulatedClock } from 'holdfast/testkit';
-import { onTestFinished, vi } from 'vitest';
+import { onTestFinished, type TestAPI, test, vi } from 'vitest';
 
 /** A program with its own locks on a store that it shares. */
 export interface Program {
@@ -62,6 +54,11 @@ export class World {
     });
   }
 }
+
+/** A test that gets a world of its own. */
+export const it: TestAPI<{ readonly world: World }> = test.extend<{ readonly world: World }>({
+  world: ({ task: _ }, give) => give(new World()),
+});
 
 /** What became of them: a value, or the code of the error. */
 export async function outcomes(works: readonly Promise<unknown>[]): Promise<unknown[]> {

@@ -3,16 +3,13 @@ import { allOf, createLocks, type DeadlockError, detectDeadlocks, holding } from
 import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
 import { aroundStore } from 'holdfast/testkit';
-import { describe, expect, it } from 'vitest';
-import { outcomes, type Program, World } from './bed.ts';
+import { describe, expect } from 'vitest';
+import { it, outcomes, type Program, World } from './bed.ts';
 
-function toldOf(programs: readonly Program[]): number[] {
-  return programs.map(({ told }) => told.length);
-}
+const toldOf = (programs: readonly Program[]): number[] => programs.map(({ told }) => told.length);
 
 describe('a deadlock', () => {
-  it('of two is told to both, once, and nobody is rejected for it', async () => {
-    const world = new World();
+  it('of two is told to both, once, and nobody is rejected for it', async ({ world }) => {
     const all = world.programs(2);
     const ends = await outcomes(world.ring(all, { wait: 20_000 }));
     expect(ends).toContain('ACQUIRE_TIMEOUT');
@@ -31,8 +28,7 @@ describe('a deadlock', () => {
     const world = new World();
     const all = world.programs(count, { onDeadlock: 'reject' });
     const works = world.ring(all);
-    const ends = await outcomes(works);
-    expect(ends).toEqual([...Array(count - 1).fill('done'), 'DEADLOCK']);
+    expect(await outcomes(works)).toEqual([...Array(count - 1).fill('done'), 'DEADLOCK']);
     expect(toldOf(all)).toEqual(all.map(() => 1));
     const error = await (works.at(-1) as Promise<unknown>).catch((thrown) => thrown);
     const { cycle, message, resource } = error as DeadlockError;
@@ -44,8 +40,7 @@ describe('a deadlock', () => {
     expect(all[0]?.told[0]?.victim?.id).toBe(cycle[0]?.id);
   });
 
-  it('is found among hundreds of waits that are none', async () => {
-    const world = new World();
+  it('is found among hundreds of waits that are none', async ({ world }) => {
     const all = world.programs(2, { onDeadlock: 'reject' });
     const [{ locks }] = all as [Program];
     const busy = world.program('busy').locks;
@@ -62,22 +57,19 @@ describe('a deadlock', () => {
     await outcomes(crowd);
   });
 
-  it('between tasks of one program ends in the same way', async () => {
-    const world = new World();
+  it('between tasks of one program ends in the same way', async ({ world }) => {
     const one = world.program('p', { onDeadlock: 'reject' });
     expect(await outcomes(world.ring([one, one, one]))).toEqual(['done', 'done', 'DEADLOCK']);
     expect(one.told).toHaveLength(3);
   });
 
-  it('rejects the youngest of those that may be rejected', async () => {
-    const world = new World();
+  it('rejects the youngest of those that may be rejected', async ({ world }) => {
     const rejects = world.program('p1', { onDeadlock: 'reject' });
     const all = [world.program('p0'), rejects, world.program('p2')];
     expect(await outcomes(world.ring(all))).toEqual(['done', 'DEADLOCK', 'done']);
   });
 
-  it('of tasks that each hold a permit and want one more', async () => {
-    const world = new World();
+  it('of tasks that each hold a permit and want one more', async ({ world }) => {
     const all = world.programs(2, { onDeadlock: 'reject' });
     const works = all.map(({ locks }, i) => {
       const semaphore = locks.semaphore('s', { limit: 2 });
@@ -86,8 +78,7 @@ describe('a deadlock', () => {
     expect(await outcomes(works)).toEqual(['done', 'DEADLOCK']);
   });
 
-  it('of a writer and one of the readers that it waits for', async () => {
-    const world = new World();
+  it('of a writer and one of the readers that it waits for', async ({ world }) => {
     const [reader, writer] = world.programs(2, { onDeadlock: 'reject' }) as [Program, Program];
     const other = world.program('other');
     const works = [
@@ -98,8 +89,7 @@ describe('a deadlock', () => {
     expect(await outcomes(works)).toEqual(['done', 'DEADLOCK', undefined]);
   });
 
-  it('of one that takes several locks at once', async () => {
-    const world = new World();
+  it('of one that takes several locks at once', async ({ world }) => {
     const [multi, single] = world.programs(2, { onDeadlock: 'reject' }) as [Program, Program];
     const works = [
       world.nest(single.locks.mutex('b'), 100, single.locks.mutex('a')),
@@ -110,8 +100,7 @@ describe('a deadlock', () => {
 });
 
 describe('no deadlock is', () => {
-  it('a ring that one leaves while the others look', async () => {
-    const world = new World();
+  it('a ring that one leaves while the others look', async ({ world }) => {
     const stay = world.program('stays', { onDeadlock: 'reject' });
     const leave = new AbortController();
     // It leaves when the other has read that it waits.
@@ -140,8 +129,7 @@ describe('no deadlock is', () => {
     expect(toldOf([stay, looks])).toEqual([0, 0]);
   });
 
-  it('a ring with a program that is dead: its lock ends with its TTL', async () => {
-    const world = new World();
+  it('a ring with a program that is dead: its lock ends with its TTL', async ({ world }) => {
     let dead = false;
     const mortal = aroundStore(world.store, (_, next) => (dead ? new Promise(() => {}) : next()));
     const dies = world.program('dies', { onDeadlock: 'reject' }, mortal);
@@ -174,8 +162,7 @@ describe('no deadlock is', () => {
     expect(toldOf(all)).toEqual([0, 0]);
   });
 
-  it('a candidate that stands by', async () => {
-    const world = new World();
+  it('a candidate that stands by', async ({ world }) => {
     const all = world.programs(2, { onDeadlock: 'reject' });
     const [a, b] = all as [Program, Program];
     const works = [

@@ -21,10 +21,7 @@ interface Step {
 }
 
 /** From when until when it waited, or held. */
-interface Span {
-  readonly from: number;
-  to: number;
-}
+type Span = { readonly from: number; to: number };
 
 const LONG_MS = 200_000;
 

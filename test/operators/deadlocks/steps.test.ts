@@ -2,10 +2,10 @@
 import { type AcquireTimeoutError, downgrade, holding, waitsOf } from 'holdfast';
 import { refresh } from 'holdfast/refresh';
 import { aroundStore } from 'holdfast/testkit';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { noteName } from '../../../src/operators/deadlocks/notes.ts';
 import { RESERVED } from '../../../src/operators/list.ts';
-import { outcomes, type Program, World } from './bed.ts';
+import { it, outcomes, type Program, World } from './bed.ts';
 
 const REJECT = { onDeadlock: 'reject' } as const;
 
@@ -44,8 +44,7 @@ describe('a verdict', () => {
     expect(between).toBeGreaterThan(0);
   });
 
-  it('is given when the store comes back, if it fails for a while', async () => {
-    const world = new World();
+  it('is given when the store comes back, if it fails for a while', async ({ world }) => {
     const awayUntil = 15_000;
     const store = aroundStore(world.store, ({ verb, claims }, next) => {
       const notes =
@@ -61,8 +60,7 @@ describe('a verdict', () => {
     expect(all.map(({ told }) => told.length)).toEqual([1, 1]);
   });
 
-  it('is in the error of a wait that runs out', async () => {
-    const world = new World();
+  it('is in the error of a wait that runs out', async ({ world }) => {
     const all = world.programs(2);
     const [{ locks, told }] = all as [Program];
     const missed: unknown[] = [];
@@ -74,8 +72,7 @@ describe('a verdict', () => {
     expect(missed).toEqual([cycle]);
   });
 
-  it('is in it also if the detector looks while the error is made', async () => {
-    const world = new World();
+  it('is in it also if the detector looks while the error is made', async ({ world }) => {
     const endsAt = 20_100;
     const store = aroundStore(world.store, async ({ verb }, next) => {
       const late = verb === 'inspect' && world.clock.now() >= endsAt;
@@ -89,8 +86,7 @@ describe('a verdict', () => {
     expect(world.clock.now()).toBeGreaterThan(endsAt);
   });
 
-  it('is not in it when another has left the ring', async () => {
-    const world = new World();
+  it('is not in it when another has left the ring', async ({ world }) => {
     const all = world.programs(2);
     const [stays, leaves] = all as [Program, Program];
     const leave = new AbortController();
@@ -160,8 +156,7 @@ describe('what a wait holds up', () => {
     await Promise.all([mutex.release(), write.release()]);
   });
 
-  it('are no locks of one that began a refresh, and has left it to others', async () => {
-    const world = new World();
+  it('are no locks of one that began a refresh, and has left it to others', async ({ world }) => {
     const all = world.programs(2, REJECT);
     const [a, b] = all as [Program, Program];
     const terms = { read: () => undefined, load: () => 'loaded' };

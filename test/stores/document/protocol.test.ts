@@ -210,9 +210,7 @@ it.each([
 it('gives up a request that gets no reply, and the next one goes on', async () => {
   const { clock, documents, open } = bed(0);
   let silent = true;
-  const store = open({
-    get: (key) => (silent ? new Promise(() => {}) : documents.get(key)),
-  });
+  const store = open({ get: (key) => (silent ? new Promise(() => {}) : documents.get(key)) });
   const claim = claimOf();
   const from = clock.now();
   expect(await store.claim([claim])).toMatchObject([

@@ -19,11 +19,7 @@ export interface WorldOptions {
   readonly drift?: number;
 }
 
-export interface Hold {
-  readonly from: number;
-  readonly to: number;
-  readonly token: bigint;
-}
+export type Hold = { readonly from: number; readonly to: number; readonly token: bigint };
 
 const TTL_MS = 300;
 const ENDS_MS = 12_000;

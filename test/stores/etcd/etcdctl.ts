@@ -14,9 +14,7 @@ export class Etcdctl {
       env: { ...process.env, ETCDCTL_API: '3' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    this.#process.stdout?.on('data', (text) => {
-      this.#said += String(text);
-    });
+    this.#process.stdout?.on('data', (text) => (this.#said += String(text)));
   }
 
   /** The lines that it has printed: the key of a lock or of an office as soon as it has it. */

@@ -2,16 +2,17 @@
  * Requests that were given up, and are carried out when all that speaks against them has passed:
  * their claims do not live on with others on the same lease.
  */
-import { afterAll, expect, test } from 'vitest';
-import { claimOf } from '../../methods/faults/bed.ts';
+import { afterAll, expect } from 'vitest';
+import { claimOf, inBeds } from '../../methods/faults/bed.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
 import { LossyScene, mortal, TTL_MS } from './lossy-scene.ts';
 
 const server = await startEtcd();
 afterAll(() => server.close());
 
-test.concurrent('a claim that comes after its tombstone has passed enters no queue', async () => {
-  await using scene = new LossyScene(server);
+const inBed = inBeds(() => new LossyScene(server));
+
+inBed('a claim that comes after its tombstone has passed enters no queue', async (scene) => {
   const [kept, late, next] = [mortal('kept'), mortal('late'), mortal('next')];
   await scene.lossy.claim([kept]);
   await scene.claimInVain(late);
@@ -26,8 +27,7 @@ test.concurrent('a claim that comes after its tombstone has passed enters no que
   expect(await scene.leaseOf(next)).toBe(await scene.leaseOf(kept));
 });
 
-test.concurrent('so does one whose release was lost as well', async () => {
-  await using scene = new LossyScene(server);
+inBed('so does one whose release was lost as well', async (scene) => {
   const [kept, late] = [mortal('kept'), mortal('late')];
   await scene.lossy.claim([kept]);
   await scene.claimInVain(late);
@@ -37,8 +37,7 @@ test.concurrent('so does one whose release was lost as well', async () => {
   expect(await scene.stands(late)).toBe(false);
 });
 
-test.concurrent('one that came too early for that is deleted with the next heartbeat', async () => {
-  await using scene = new LossyScene(server);
+inBed('one that came too early for that is deleted with the next heartbeat', async (scene) => {
   const [kept, late] = [mortal('kept'), mortal('late')];
   await scene.lossy.claim([kept]);
   await scene.claimInVain(late);
@@ -50,8 +49,7 @@ test.concurrent('one that came too early for that is deleted with the next heart
   await scene.beating([kept], async () => !(await scene.stands(late)));
 });
 
-test.concurrent('a claim that was made again is not deleted, and comes but once', async () => {
-  await using scene = new LossyScene(server);
+inBed('a claim that was made again is not deleted, and comes but once', async (scene) => {
   const [kept, again] = [mortal('kept'), mortal('again')];
   await scene.lossy.claim([kept]);
   await scene.claimInVain(again);
@@ -65,8 +63,7 @@ test.concurrent('a claim that was made again is not deleted, and comes but once'
   expect(await scene.stands(again)).toBe(false);
 });
 
-test.concurrent('claims that miss the mark of their lease are sent again', async () => {
-  await using scene = new LossyScene(server);
+inBed('claims that miss the mark of their lease are sent again', async (scene) => {
   const kept = claimOf('kept');
   await scene.lossy.claim([kept]);
   const lease = await scene.leaseOf(kept);
@@ -85,8 +82,7 @@ test.concurrent('claims that miss the mark of their lease are sent again', async
   ]);
 });
 
-test.concurrent('a lease that ends with its mark is replaced at once', async () => {
-  await using scene = new LossyScene(server);
+inBed('a lease that ends with its mark is replaced at once', async (scene) => {
   const [kept, late] = [claimOf('kept', { ttlMs: TTL_MS }), claimOf('late', { ttlMs: TTL_MS })];
   await scene.lossy.claim([kept]);
   await scene.claimInVain(late);
@@ -97,8 +93,7 @@ test.concurrent('a lease that ends with its mark is replaced at once', async () 
   expect(await scene.lossy.renew([kept])).toEqual([{ state: 'gone', why: 'expired' }]);
 });
 
-test.concurrent('a claim that was found again ends with the others of its lease', async () => {
-  await using scene = new LossyScene(server);
+inBed('a claim that was found again ends with the others of its lease', async (scene) => {
   const [kept, late] = [mortal('kept'), mortal('late')];
   await scene.lossy.claim([kept]);
   await scene.claimInVain(late);
@@ -113,8 +108,7 @@ test.concurrent('a claim that was found again ends with the others of its lease'
   await scene.beating([other], async () => !(await scene.stands(left)));
 });
 
-test.concurrent('a hold that was handed over ends with a release that is sent again', async () => {
-  await using scene = new LossyScene(server);
+inBed('a hold that was handed over ends with a release that is sent again', async (scene) => {
   const [giver, taker] = [mortal('passed'), { ...claimOf('passed'), unanswered: true }];
   const way = 'f'.repeat(32);
   await scene.lossy.claim([giver]);

@@ -8,7 +8,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { EtcdClient, RangeAnswer } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { entryOf } from '../../clients/etcd/scene.ts';
-import { claimOf, hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import { claimOf, hasWaiter, inBeds, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import {
   beating,
   claim,
@@ -23,6 +23,8 @@ import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { type Counting, counting } from './counting-client.ts';
 import { Bed } from './fault-bed.ts';
+
+const inBed = inBeds(() => new Bed(server));
 
 const SLOW = ['--heartbeat-interval=400', '--election-timeout=4000'];
 /** The leases of `generous` are never shorter than 6 s: one and a half times a slow election. */
@@ -49,8 +51,7 @@ endsOfClaims(
   () => new Bed(generous),
 );
 
-test.concurrent('a claim that nobody renews ends, although others keep its lease', async () => {
-  await using bed = new Bed(server);
+inBed('a claim that nobody renews ends, although others keep its lease', async (bed) => {
   const [store, other] = [bed.store(server), bed.store(server)];
   const [kept, left] = [claimOf('kept', { ttlMs: TTL_MS }), claimOf('left', { ttlMs: TTL_MS })];
   await claim(store, kept, left);
@@ -60,8 +61,7 @@ test.concurrent('a claim that nobody renews ends, although others keep its lease
   expect(await store.renew([left])).toEqual([{ state: 'gone', why: 'expired' }]);
 });
 
-test.concurrent('a claim of less than whole seconds is never held after it has ended', async () => {
-  await using bed = new Bed(server);
+inBed('a claim of less than whole seconds is never held after it has ended', async (bed) => {
   const [store, other] = [bed.store(server), bed.store(server)];
   // Both on a lease of 3 s.
   const [brief, kept] = [claimOf('brief', { ttlMs: 2100 }), claimOf('kept', { ttlMs: 2900 })];
@@ -75,8 +75,7 @@ test.concurrent('a claim of less than whole seconds is never held after it has e
   expect(await holders(other, 'brief')).toBe(0);
 });
 
-test.concurrent('a new claim gets a lease with most of its life', async () => {
-  await using bed = new Bed(server);
+inBed('a new claim gets a lease with most of its life', async (bed) => {
   const { store, counts } = counted(bed);
   const terms = { ttlMs: paced(6000) };
   const [first, second] = [claimOf('first', terms), claimOf('a', terms)];
@@ -90,8 +89,7 @@ test.concurrent('a new claim gets a lease with most of its life', async () => {
   expect(counts).toMatchObject({ grant: 1, keepAlive: 1 });
 });
 
-test.concurrent('nobody is promised more than the store will keep', async () => {
-  await using bed = new Bed(server);
+inBed('nobody is promised more than the store will keep', async (bed) => {
   const store = bed.store(server);
   const [kept, left] = [claimOf('kept', { ttlMs: TTL_MS }), claimOf('left', { ttlMs: TTL_MS })];
   await claim(store, kept, left);
@@ -106,8 +104,7 @@ test.concurrent('nobody is promised more than the store will keep', async () => 
   expect(performance.now() - asked).toBeGreaterThanOrEqual(leftMs);
 });
 
-test.concurrent('a lease that cannot be had holds up no claim on another', async () => {
-  await using bed = new Bed(server);
+inBed('a lease that cannot be had holds up no claim on another', async (bed) => {
   const client = bed.use(etcdClient(server.clientUrl));
   let refuse: (error: Error) => void = () => {};
   const never = new Promise<never>((_, reject) => (refuse = reject));
@@ -121,8 +118,7 @@ test.concurrent('a lease that cannot be had holds up no claim on another', async
   expect(await claiming).toMatchObject([{ state: 'error' }, { state: 'held' }]);
 });
 
-test.concurrent('a lease that nobody uses is not kept alive', async () => {
-  await using bed = new Bed(server);
+inBed('a lease that nobody uses is not kept alive', async (bed) => {
   const store = bed.store(server);
   const one = claimOf('a', { ttlMs: 1000 });
   await claim(store, one);
@@ -133,8 +129,7 @@ test.concurrent('a lease that nobody uses is not kept alive', async () => {
   });
 });
 
-test.concurrent('two thousand claims are kept alive by a few requests', async () => {
-  await using bed = new Bed(server);
+inBed('two thousand claims are kept alive by a few requests', async (bed) => {
   const { store, counts } = counted(bed);
   const claims = Array.from({ length: 2000 }, (_, n) => claimOf(`r${n}`));
   for (let n = 0; n < claims.length; n += 50) await claim(store, ...claims.slice(n, n + 50));
@@ -150,8 +145,7 @@ test.concurrent('two thousand claims are kept alive by a few requests', async ()
   for (const batch of batches) await store.release(batch);
 });
 
-test.concurrent('a note on another hold says nothing of the one that ended', async () => {
-  await using bed = new Bed(server);
+inBed('a note on another hold says nothing of the one that ended', async (bed) => {
   const locks = bed.patientLocks(server);
   const held = await patiently(locks.mutex('a'));
   const next = patiently(bed.patientLocks(server).mutex('a'));

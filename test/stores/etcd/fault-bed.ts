@@ -43,8 +43,7 @@ export class Bed extends AnyBed<Options, EtcdServer> {
 
   /** With a client that is not as others. */
   storeOf(client: EtcdClient, maxWaiters = 100): Store {
-    const parts = { client, keys: this.keys, clock: systemClock(), maxWaiters };
-    return this.use(etcdStoreOf(parts));
+    return this.use(etcdStoreOf({ client, keys: this.keys, clock: systemClock(), maxWaiters }));
   }
 
   get keys(): KeySpace {

@@ -1,10 +1,10 @@
 /** What claims that wait are told by the watch of their queue, when that is not as usual. */
 import { type Store, StoreError } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import type { EtcdClient, EtcdWatcher, Txn } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
-import { claimOf } from '../../methods/faults/bed.ts';
+import { claimOf, inTurn } from '../../methods/faults/bed.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
@@ -13,11 +13,9 @@ import { Bed } from './fault-bed.ts';
 const server = await startEtcd();
 afterAll(() => server.close());
 
-interface Heard {
-  readonly client: EtcdClient;
-  begun: boolean;
-  count: number;
-}
+const inBed = inTurn(() => new Bed(server));
+
+type Heard = { readonly client: EtcdClient; begun: boolean; count: number };
 
 /** A client that counts the steps that its watches hear of; the queue is read `after` this. */
 function hearing(url: string, after: Promise<void> = Promise.resolve()): Heard {
@@ -45,8 +43,7 @@ function hearing(url: string, after: Promise<void> = Promise.resolve()): Heard {
 
 const permit = (): Claim => claimOf('a', { kind: 'permits', permits: 1, limit: 2 });
 
-test('what came before the queue was read is not told after it', async () => {
-  await using bed = new Bed(server);
+inBed('what came before the queue was read is not told after it', async (bed) => {
   let go: () => void = () => {};
   const heard = hearing(server.url, new Promise((resolve) => (go = resolve)));
   const [others, own] = [bed.store(server), bed.storeOf(heard.client)];
@@ -69,8 +66,7 @@ test('what came before the queue was read is not told after it', async () => {
   expect(hints).toMatchObject([{ state: 'held', waiters: 0 }]);
 });
 
-test('who waits hears of its turn although the server has forgotten a part', async () => {
-  await using bed = new Bed(server);
+inBed('who waits hears of its turn although the server has forgotten a part', async (bed) => {
   const proxy = bed.serve(await TcpProxy.start(server.port));
   const heard = hearing(`http://${proxy.host}:${proxy.port}`);
   const [others, own] = [bed.store(server), bed.storeOf(heard.client)];
@@ -95,8 +91,7 @@ test('who waits hears of its turn although the server has forgotten a part', asy
   await until('was it told', async () => hints.some((hint) => hint?.state === 'held'));
 });
 
-test('a watch that is not permitted any more is not asked for again and again', async () => {
-  await using bed = new Bed(server);
+inBed('a watch that is not permitted any more is not asked for again and again', async (bed) => {
   const client = etcdClient(server.url);
   const watchers: EtcdWatcher[] = [];
   let denied = 0;
@@ -201,8 +196,7 @@ function isReading({ success }: Txn): boolean {
   return success.some((operation) => 'range' in operation);
 }
 
-test('a claim of a process that follows its queue reads nothing', async () => {
-  await using bed = new Bed(server);
+inBed('a claim of a process that follows its queue reads nothing', async (bed) => {
   const { own, asked } = await follower(bed, lateness());
   const claims = [claimOf('a'), claimOf('a'), claimOf('a', { kind: 'read' })];
   const statuses: ClaimStatus[] = [];
@@ -215,8 +209,7 @@ test('a claim of a process that follows its queue reads nothing', async () => {
   expect(asked.map(isReading)).toEqual([false, false, false, false]);
 });
 
-test('it reads the queue if its watch is late, and the next claim does not wait', async () => {
-  await using bed = new Bed(server);
+inBed('it reads the queue if its watch is late, and the next claim does not wait', async (bed) => {
   const late = lateness();
   const { own, asked } = await follower(bed, late);
   late.late = true;
@@ -228,8 +221,7 @@ test('it reads the queue if its watch is late, and the next claim does not wait'
   late.catchUp();
 });
 
-test('it stays if only those behind it are too many', async () => {
-  await using bed = new Bed(server);
+inBed('it stays if only those behind it are too many', async (bed) => {
   const late = lateness();
   const follows = await follower(bed, late, 1);
   late.late = true;
@@ -242,8 +234,7 @@ test('it stays if only those behind it are too many', async () => {
   late.catchUp();
 });
 
-test('it is told how the hold before it ended if it is admitted after all', async () => {
-  await using bed = new Bed(server);
+inBed('it is told how the hold before it ended if it is admitted after all', async (bed) => {
   const follows = await follower(bed, lateness());
   const { own, others, token } = follows;
   follows.before = async () => others.evict?.('a', token, { reason: 'test', now: true });

@@ -1,10 +1,9 @@
 /** Locks and elections that are shared with etcd's own program, and so with programs in Go. */
-
 import { evict, type Locks, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import type { EtcdOptions } from 'holdfast/etcd';
 import { afterAll, expect, test } from 'vitest';
-import { claimOf, sleep } from '../../methods/faults/bed.ts';
+import { claimOf, inBeds, sleep } from '../../methods/faults/bed.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
 import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
@@ -13,6 +12,8 @@ import { Bed } from './fault-bed.ts';
 
 const server = await startEtcd();
 afterAll(() => server.close());
+
+const inBed = inBeds(() => new Both());
 
 /** Two sides of the same queues. */
 class Both extends Bed {
@@ -45,8 +46,7 @@ async function listed(locks: Locks, prefix: string): Promise<string[]> {
 /** Nobody else gets what is held while so much passes: far longer than a message takes. */
 const MOMENT_MS = 300;
 
-test.concurrent('a mutex is the lock of the same name, in the order of arrival', async () => {
-  await using bed = new Both();
+inBed('a mutex is the lock of the same name, in the order of arrival', async (bed) => {
   const { name } = bed;
   const locks = bed.ours();
   const first = await patiently(locks.mutex(name));
@@ -75,8 +75,7 @@ test.concurrent('a mutex is the lock of the same name, in the order of arrival',
   await stand(locks, name, 0, 0);
 });
 
-test.concurrent('a lock whose program was killed is free after its lease', async () => {
-  await using bed = new Both();
+inBed('a lock whose program was killed is free after its lease', async (bed) => {
   const { name } = bed;
   const locks = bed.ours();
   const killed = bed.theirs('lock', '--ttl=2', name);
@@ -106,8 +105,7 @@ test.concurrent.each([
   await (await patiently(locks.mutex(name))).release();
 });
 
-test.concurrent('the locks below a name are none of its own', async () => {
-  await using bed = new Both();
+inBed('the locks below a name are none of its own', async (bed) => {
   const { name } = bed;
   const locks = bed.ours();
   // More than are read of a queue at first.
@@ -126,8 +124,7 @@ test.concurrent('the locks below a name are none of its own', async () => {
   expect(await listed(locks, name)).toEqual([]);
 });
 
-test.concurrent('among readers and permits, one of etcd has everything alone', async () => {
-  await using bed = new Both();
+inBed('among readers and permits, one of etcd has everything alone', async (bed) => {
   const [books, seats] = [`books of ${bed.name}`, `seats of ${bed.name}`];
   const locks = bed.ours();
   const reader = (): Promise<{ release(): Promise<void> }> =>
@@ -152,8 +149,7 @@ test.concurrent('among readers and permits, one of etcd has everything alone', a
   }
 });
 
-test.concurrent('etcdctl sees our leader and our campaign, and we see its candidates', async () => {
-  await using bed = new Both();
+inBed('etcdctl sees our leader and our campaign, and we see its candidates', async (bed) => {
   const { name } = bed;
   const locks = bed.ours();
   const observer = bed.theirs('elect', '--listen', name);
@@ -196,8 +192,7 @@ test.concurrent('etcdctl sees our leader and our campaign, and we see its candid
   expect(told).toEqual(['ours', 'theirs', 'again', undefined]);
 });
 
-test.concurrent('strangers are shown, and what nobody reads as a claim is one', async () => {
-  await using bed = new Both();
+inBed('strangers are shown, and what nobody reads as a claim is one', async (bed) => {
   const { name } = bed;
   const locks = bed.ours();
   const holder = bed.theirs('lock', '--ttl=20', name);
@@ -215,8 +210,7 @@ test.concurrent('strangers are shown, and what nobody reads as a claim is one', 
   expect(await locks.mutex(name).tryAcquire()).toBeNull();
 });
 
-test.concurrent('a stranger can be evicted: at once, or after its life', async () => {
-  await using bed = new Both();
+inBed('a stranger can be evicted: at once, or after its life', async (bed) => {
   const { name } = bed;
   const locks = bed.ours();
   const [now, later] = [name, `${name} later`];
@@ -238,8 +232,7 @@ test.concurrent('a stranger can be evicted: at once, or after its life', async (
   }
 });
 
-test.concurrent('the claim of a lock can be read, and ends when it is deleted', async () => {
-  await using bed = new Both();
+inBed('the claim of a lock can be read, and ends when it is deleted', async (bed) => {
   const { name } = bed;
   const store = bed.store(server, { prefix: '' });
   const claim = claimOf(name);

@@ -1,11 +1,11 @@
 /** Records of work that is done: how many leases they need, and what stands in etcd for them. */
 import type { Claim } from 'holdfast/store';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { etcdStoreOf } from '../../../src/stores/etcd/etcd-store.ts';
 import { entryOf } from '../../clients/etcd/scene.ts';
-import { claimOf } from '../../methods/faults/bed.ts';
+import { claimOf, inTurn } from '../../methods/faults/bed.ts';
 import { expectOwnRecords, type Keeping } from '../../methods/faults/records.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
 import { until } from '../../support/until.ts';
@@ -17,6 +17,8 @@ const HOUR_MS = 3_600_000;
 const server = await startEtcd();
 afterAll(() => server.close());
 
+const inBed = inTurn(() => new Bed(server));
+
 /** A store whose client is counted, and so many claims that hold. */
 async function holding(bed: Bed, count: number) {
   const { client, counts } = counting(etcdClient(`http://${server.host}:${server.port}`));
@@ -26,8 +28,7 @@ async function holding(bed: Bed, count: number) {
   return { client, counts, store, claims };
 }
 
-test('a hundred records of about one length have one lease', async () => {
-  await using bed = new Bed(server);
+inBed('a hundred records of about one length have one lease', async (bed) => {
   const { counts, store, claims } = await holding(bed, 100);
   const before = counts.grant;
   for (const [i, claim] of claims.entries()) {
@@ -44,8 +45,7 @@ test('a hundred records of about one length have one lease', async () => {
   }
 });
 
-test('a record costs one request, and its check none', async () => {
-  await using bed = new Bed(server);
+inBed('a record costs one request, and its check none', async (bed) => {
   const { counts, store, claims } = await holding(bed, 1);
   await store.keep(claims[0]!, { text: 'first', ms: HOUR_MS });
   const before = { ...counts };
@@ -53,8 +53,7 @@ test('a record costs one request, and its check none', async () => {
   expect(counts).toEqual({ ...before, txn: before.txn + 1 });
 });
 
-test('a lease that somebody has ended is missed, and another one made', async () => {
-  await using bed = new Bed(server);
+inBed('a lease that somebody has ended is missed, and another one made', async (bed) => {
   const { client, store, claims } = await holding(bed, 2);
   const [first, second] = claims as [Claim, Claim];
   const record = { text: 'done', ms: HOUR_MS };
@@ -67,8 +66,7 @@ test('a lease that somebody has ended is missed, and another one made', async ()
   expect((await store.recall(second.resource))?.text).toBe('done');
 });
 
-test('a lease that has not enough left gets no more records', async () => {
-  await using bed = new Bed(server);
+inBed('a lease that has not enough left gets no more records', async (bed) => {
   const client = etcdClient(`http://${server.host}:${server.port}`);
   const clock = systemClock();
   let passed = 0;
@@ -88,16 +86,14 @@ test('a lease that has not enough left gets no more records', async () => {
   expect([typeof first, typeof second, first === second]).toEqual(['bigint', 'bigint', false]);
 });
 
-test('what is over is gone from etcd, without anybody', async () => {
-  await using bed = new Bed(server);
+inBed('what is over is gone from etcd, without anybody', async (bed) => {
   const { store, claims } = await holding(bed, 1);
   expect(await store.keep(claims[0]!, { text: 'done', ms: 1 })).toBe(true);
   const keys = (): Promise<string> => server.etcdctl('get', '--prefix', `${bed.prefix}%/kept-`);
   await until('was it gone', async () => (await keys()).trim() === '');
 });
 
-test('names that would end a key, or are in others, have records of their own', async () => {
-  await using bed = new Bed(server);
+inBed('names that would end a key, or are in others, have records of their own', async (bed) => {
   const names = ['a', 'a/b', 'a%2Fb', '%', '%/', 'kept-a', '\0', '\u{10ffff}'];
   await expectOwnRecords(bed.store(server) as Keeping, names);
 });

@@ -1,5 +1,4 @@
 /** The user of the page may do what is needed, and nothing else. */
-
 import { readFileSync } from 'node:fs';
 import { createLocks } from 'holdfast';
 import { createElection } from 'holdfast/election';

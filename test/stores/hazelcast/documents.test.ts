@@ -16,10 +16,7 @@ const documentsOf = (one: HazelcastClient, options = {}): Documents =>
   hazelcastDocuments(async () => checkClient(one, 'test'), options);
 
 describe('Hazelcast', () => {
-  documentsTests({
-    create: () => documentsOf(shared().client),
-    has: ['watch'],
-  });
+  documentsTests({ create: () => documentsOf(shared().client), has: ['watch'] });
 });
 
 test('names with marks of Hazelcast are different names', async () => {

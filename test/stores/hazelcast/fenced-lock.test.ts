@@ -33,9 +33,7 @@ interface Sessions {
 
 const SESSIONS = 'cpSessionManager';
 
-interface Subsystem {
-  [SESSIONS]: Sessions;
-}
+type Subsystem = { [SESSIONS]: Sessions };
 
 /** In the members, as an operator closes it; the client does not know. */
 async function closeSessions(client: Client): Promise<void> {

@@ -1,11 +1,8 @@
 /** Fenced locks that are shared with real programs in Java. */
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  type ForeignCommand,
-  ForeignProgram,
-  type ForeignThread,
-} from '../../methods/sharing/foreign-program.ts';
+import type { ForeignCommand, ForeignThread } from '../../methods/sharing/foreign-program.ts';
+import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { javaDriver } from '../../methods/sharing/java.ts';
 import { ownProgram } from '../../methods/sharing/own.ts';
 import { crowdedTrial, trial } from '../../methods/sharing/trial.ts';

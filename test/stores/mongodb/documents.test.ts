@@ -1,5 +1,4 @@
 /** Documents in MongoDB, through its driver. */
-
 import { MongoClient } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { mongodbDocuments } from '../../../src/stores/mongodb/documents.ts';

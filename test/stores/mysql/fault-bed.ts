@@ -9,11 +9,8 @@ import { raiseHighest, sweep } from '../../../src/stores/mysql/statements.ts';
 import { MAX_TTL_MS, type Place, sleep } from '../../methods/faults/bed.ts';
 import { SqlBed } from '../../methods/faults/sql-bed.ts';
 import { startMariadb } from '../../servers/mariadb-server.ts';
-import {
-  type MysqlServer,
-  type MysqlOptions as ServerOptions,
-  startMysql,
-} from '../../servers/mysql-server.ts';
+import type { MysqlServer, MysqlOptions as ServerOptions } from '../../servers/mysql-server.ts';
+import { startMysql } from '../../servers/mysql-server.ts';
 
 /** What starts one of each. */
 export const PRODUCTS: readonly [['MariaDB', typeof startMariadb], ['MySQL', typeof startMysql]] = [

@@ -11,10 +11,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
 
   const newBed = (): Bed => new Bed(server);
 
-  holdersFaults(newBed, {
-    mysql2: { client: 'mysql2' },
-    mariadb: { client: 'mariadb' },
-  });
+  holdersFaults(newBed, { mysql2: { client: 'mysql2' }, mariadb: { client: 'mariadb' } });
 
   describe('who could not listen', () => hearing(newBed, { mysql2: { client: 'mysql2' } }));
 

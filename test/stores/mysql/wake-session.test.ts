@@ -135,9 +135,7 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
     const link = linkOf(sourceOf(halfOpen, { prefix: bed.name, maxTtlMs: 30_000 }));
     bed.use({ close: () => link.close() });
     let giveUp = (_: string): void => {};
-    const resumed = new Promise<string>((resolve) => {
-      giveUp = resolve;
-    });
+    const resumed = new Promise<string>((resolve) => (giveUp = resolve));
     await link.listen(
       'holdfast_channel',
       () => {},

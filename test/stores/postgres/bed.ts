@@ -1,16 +1,13 @@
 /** What the tests share: servers, clients, stores and locks, which end with the test. */
 import { createLocks, type Locks, type Store } from 'holdfast';
-import {
-  migratePostgres,
-  type PostgresClient,
-  type PostgresOptions,
-  postgresStore,
-} from 'holdfast/postgres';
+import type { PostgresClient, PostgresOptions } from 'holdfast/postgres';
+import { migratePostgres, postgresStore } from 'holdfast/postgres';
 import type { ClaimStatus } from 'holdfast/store';
 import { Client, Pool } from 'pg';
 import postgres from 'postgres';
 import { afterAll } from 'vitest';
-import { claimOf, hasWaiter, sleep, TTL_MS } from '../../methods/faults/bed.ts';
+import type { InBed, OnServer } from '../../methods/faults/bed.ts';
+import { claimOf, hasWaiter, inBeds, onServer, sleep, TTL_MS } from '../../methods/faults/bed.ts';
 import { Lifetime } from '../../methods/faults/lifetime.ts';
 import {
   type PostgresServer,
@@ -31,9 +28,7 @@ export function clientOf(name: ClientName, url: string): PostgresClient {
 }
 
 /** Where a server, or what stands before it, listens. */
-export interface Place {
-  readonly url: string;
-}
+export type Place = { readonly url: string };
 
 export interface StoreOptions extends PostgresOptions {
   /** Default `pg`. */
@@ -80,6 +75,10 @@ export class Bed extends Lifetime {
     return this.use({ close: () => locks.close({ drain: 0 }), locks }).locks;
   }
 }
+
+/** Tests that run at the same time, in a bed of their own, or on a server as well. */
+export const inBed: InBed<Bed> = inBeds(() => new Bed());
+export const onOwn: OnServer<Bed, PostgresServer> = onServer(() => new Bed());
 
 /** A server for all tests of a file. */
 export async function sharedServer(

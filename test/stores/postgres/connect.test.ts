@@ -41,15 +41,10 @@ test('TLS is asked for as the client has it', async () => {
 });
 
 test.each([
-  `postgres:${CANARY}`,
-  `postgres:/u:${CANARY}@host`,
-  `postgres://u:${CANARY}#@host`,
-  `postgres://u:%zz${CANARY}@host`,
-  `postgres://u:${CANARY}@ho st`,
-  `postgres://u:${CANARY}@host:x/y`,
-  `postgres://u:${CANARY}@host/x?maxWaiters=-1`,
-  `postgres://u:${CANARY}@host/x?maxTtl=soon`,
-  `postgres://u:${CANARY}@host/x?schema=1`,
+  ...[`postgres:${CANARY}`, `postgres:/u:${CANARY}@host`, `postgres://u:${CANARY}#@host`],
+  ...[`postgres://u:%zz${CANARY}@host`, `postgres://u:${CANARY}@ho st`],
+  ...[`postgres://u:${CANARY}@host:x/y`, `postgres://u:${CANARY}@host/x?maxWaiters=-1`],
+  ...[`postgres://u:${CANARY}@host/x?maxTtl=soon`, `postgres://u:${CANARY}@host/x?schema=1`],
   `postgres://u:${CANARY}@host/x?durability=none`,
   `postgres://u:${CANARY}@host/x?afterDataLoss=never`,
 ])('%s is refused without its password', async (url) => {

@@ -4,7 +4,7 @@ import type { Claim } from '../../../src/contract/store.ts';
 import { sent } from '../../methods/faults/sql-calls.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { until } from '../../support/until.ts';
-import { Bed, claimOf } from './bed.ts';
+import { Bed, claimOf, inBed, onOwn } from './bed.ts';
 import { asked, callerOf, numberOf } from './caller.ts';
 
 /** Longer than any of these tests. */
@@ -23,8 +23,7 @@ async function hold(server: PostgresServer): Promise<void> {
   for (const { pid } of writers) server.pause(pid);
 }
 
-test.concurrent('a crash loses nothing that was waited for, so nobody has to wait', async () => {
-  await using bed = new Bed();
+inBed('a crash loses nothing that was waited for, so nobody has to wait', async (bed) => {
   const server = await bed.server({ config: ['synchronous_commit = off'] });
   // The first is waited for in any case, for the sake of what it records.
   expect(await bed.fresh(server)).toMatchObject(HELD);
@@ -47,9 +46,7 @@ test.concurrent('that a claim alone does not wait is waited for and seen by the 
   expect(await bed.fresh(server, FAST)).toMatchObject(WAITS);
 });
 
-test.concurrent('whoever trusted and waited before the loss is let in, and no other', async () => {
-  await using bed = new Bed();
-  const server = await bed.server();
+onOwn('whoever trusted and waited before the loss is let in, and no other', async (bed, server) => {
   const storeAt = async (at: PostgresServer, afterDataLoss: 'trust' | 'wait') => {
     const store = bed.store(at, { afterDataLoss, maxTtl: MINUTE_MS });
     // A machine that is busy may not connect in time.
@@ -76,18 +73,14 @@ test.concurrent('whoever trusted and waited before the loss is let in, and no ot
   expect(await sent(() => store.renew([other]))).toMatchObject([WAITS]);
 });
 
-test.concurrent('an orderly restart loses nothing', async () => {
-  await using bed = new Bed();
-  const server = await bed.server();
+onOwn('an orderly restart loses nothing', async (bed, server) => {
   expect(await bed.fresh(server, FAST)).toMatchObject(HELD);
   await server.stop();
   await server.start();
   expect(await bed.fresh(server, FAST)).toMatchObject(HELD);
 });
 
-test.concurrent('a promoted standby may lack grants, so it makes everybody wait', async () => {
-  await using bed = new Bed();
-  const server = await bed.server();
+onOwn('a promoted standby may lack grants, so it makes everybody wait', async (bed, server) => {
   expect(await bed.fresh(server)).toMatchObject(HELD);
   const standby = bed.serve(await server.standby());
   await standby.inStep();
@@ -96,9 +89,7 @@ test.concurrent('a promoted standby may lack grants, so it makes everybody wait'
   expect(await bed.fresh(standby)).toMatchObject(WAITS);
 });
 
-test.concurrent('the longest time of all programs counts', async () => {
-  await using bed = new Bed();
-  const server = await bed.server();
+onOwn('the longest time of all programs counts', async (bed, server) => {
   await bed.fresh(server, { ...FAST, maxTtl: MINUTE_MS });
   await bed.fresh(server, { ...FAST, maxTtl: 1000 });
   await server.restart();

@@ -4,22 +4,15 @@ import postgres from 'postgres';
 import { describe, expect, test } from 'vitest';
 import { POSTGRES_CLIENTS } from '../../database-locks/clients.ts';
 import { MAX_TTL_MS, sleep } from '../../methods/faults/bed.ts';
-import { Belief, firstGrant, Scene } from '../../methods/faults/scene.ts';
+import { firstGrant, Scene } from '../../methods/faults/scene.ts';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
-import { type Pair, replicaFaults } from '../../methods/faults/sql-replicas.ts';
-import { expectFenceHolds } from '../../methods/faults/two-believe.ts';
+import { type Pair, replicaFaults, split } from '../../methods/faults/sql-replicas.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { patiently } from '../../support/patiently.ts';
-import { paced } from '../../support/this-run.ts';
-import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 
 serversOfTheirOwn();
-
-/** A promotion fits in, and two who believe can be looked at, on the busiest machine. */
-const LONG_TTL_MS = paced(6000);
 
 async function pair(bed: Bed): Promise<Pair<PostgresServer>> {
   const primary = await bed.server();
@@ -61,20 +54,13 @@ describe.concurrent('a standby', () => {
 describe('a primary that lives on beside the one that was promoted', () => {
   test('is warned of; two believe, and the fence holds', async () => {
     await using bed = new Bed();
-    const { primary, standby } = await pair(bed);
-    const shop = bed.serve(await startPostgres());
+    const both = await pair(bed);
+    const { url } = bed.serve(await startPostgres());
     const heard = bed.use(hearWarnings());
-    const options = { maxTtl: LONG_TTL_MS };
-    const lease = await patiently(bed.locks(primary, options).mutex('split'));
-    await sleep(0);
-    expect(heard.codes).toEqual(['HOLDFAST_SPLIT_PRIMARY']);
-    await standby.inStep();
-    await standby.promote();
-    const belief = bed.use(new Belief(lease));
-    const grant = await firstGrant(bed.store(standby, options), 'split');
-    await until('believed both', async () => belief.lastHeldAt > grant.at);
-    const { resource, lineage } = lease;
-    const newest = { resource, lineage, token: grant.token * 1024n };
-    await expectFenceHolds(bed.use(POSTGRES_CLIENTS.pg!(shop.url)), lease, newest);
+    const held = async (): Promise<void> => {
+      await sleep(0);
+      expect(heard.codes).toEqual(['HOLDFAST_SPLIT_PRIMARY']);
+    };
+    await split(bed, both, { shop: bed.use(POSTGRES_CLIENTS.pg!(url)), held });
   });
 });

@@ -12,9 +12,7 @@ const [, grants = ''] = /^```sql\n(CREATE ROLE locks[\s\S]*?)^```$/m.exec(page) 
 
 const LOGIN = { user: 'locks', password: 'secret' };
 
-const { bed, server } = await sharedServer({
-  hba: ['host all locks 127.0.0.1/32 scram-sha-256'],
-});
+const { bed, server } = await sharedServer({ hba: ['host all locks 127.0.0.1/32 scram-sha-256'] });
 await server.query(grants);
 
 test.each(CLIENTS)('%s: all verbs', async (client) => {
@@ -38,8 +36,7 @@ test('makes nothing in the schema, and drops nothing', async () => {
     'TRUNCATE holdfast.lock',
     'ALTER TABLE holdfast.lock ADD COLUMN mine int',
   ]) {
-    const failure = await failureOf(bed.query(place, statement));
-    expect(failure, statement).toMatchObject({
+    expect(await failureOf(bed.query(place, statement)), statement).toMatchObject({
       message: expect.stringMatching(/^(permission|must)/),
     });
   }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ClaimStatus } from '../../../src/contract/store.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { type Login, type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
-import { Bed, type StoreOptions } from './bed.ts';
+import { Bed, inBed, onOwn, type StoreOptions } from './bed.ts';
 import { asked, callerOf } from './caller.ts';
 
 function claim(
@@ -28,8 +28,7 @@ const EMPTIED = ['store', 'witness', 'lock', 'kept']
   .map((table) => `TRUNCATE holdfast.${table};`)
   .join('');
 
-test.concurrent('a dump makes all wait in another server, however like the first', async () => {
-  await using bed = new Bed();
+inBed('a dump makes all wait in another server, however like the first', async (bed) => {
   const server = await used(bed);
   // It has the same identity, and gives its tables the same numbers.
   const other = bed.serve(await startPostgres());
@@ -38,8 +37,7 @@ test.concurrent('a dump makes all wait in another server, however like the first
   expect(await claim(bed, server)).toMatchObject(HELD);
 });
 
-test.concurrent('a dump makes all wait in another database', async () => {
-  await using bed = new Bed();
+inBed('a dump makes all wait in another database', async (bed) => {
   const server = await used(bed);
   const dump = await server.dump();
   await server.query('CREATE DATABASE other');
@@ -48,9 +46,7 @@ test.concurrent('a dump makes all wait in another database', async () => {
   expect(await claim(bed, server)).toMatchObject(HELD);
 });
 
-test.concurrent('so does one that was taken before the first lock', async () => {
-  await using bed = new Bed();
-  const server = await bed.server();
+onOwn('so does one that was taken before the first lock', async (bed, server) => {
   const dump = await server.dump();
   await server.query('CREATE DATABASE other');
   await server.query(dump, [], { database: 'other' });
@@ -75,8 +71,7 @@ test.concurrent.each([
   await caller.close();
 });
 
-test.concurrent('a database that is copied as it is makes all wait in the copy', async () => {
-  await using bed = new Bed();
+inBed('a database that is copied as it is makes all wait in the copy', async (bed) => {
   const server = await used(bed);
   await server.query('CREATE DATABASE copy TEMPLATE postgres', [], { database: 'template1' });
   const trusting = { database: 'copy', afterDataLoss: 'trust' } as const;
@@ -90,13 +85,11 @@ test.concurrent.each(['as it is', 'as an archive'] as const)(
   async (how) => {
     await using bed = new Bed();
     const server = await used(bed);
-    const other = bed.serve(await server.restored(how));
-    expect(await claim(bed, other)).toMatchObject(WAITS);
+    expect(await claim(bed, bed.serve(await server.restored(how)))).toMatchObject(WAITS);
   },
 );
 
-test.concurrent('what only looks like it makes nobody wait', async () => {
-  await using bed = new Bed();
+inBed('what only looks like it makes nobody wait', async (bed) => {
   const server = await used(bed);
   await server.dump();
   for (const table of ['witness', 'store']) {

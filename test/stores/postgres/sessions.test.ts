@@ -1,11 +1,11 @@
 /** The sessions of a store: lost, silent, refused, and without regard to the user's own. */
 import { Client } from 'pg';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
-import { Bed, CLIENTS, claimOf, failureOf, sessionsOf, sleep } from './bed.ts';
+import { type Bed, CLIENTS, claimOf, failureOf, onOwn, sessionsOf, sleep } from './bed.ts';
 
 serversOfTheirOwn();
 
@@ -21,9 +21,7 @@ async function blocker(bed: Bed, server: PostgresServer, resource: string): Prom
 }
 
 describe.each(CLIENTS)('%s', (client) => {
-  test.concurrent('two connections with a name, and none when it is closed', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
+  onOwn('two connections with a name, and none when it is closed', async (bed, server) => {
     const store = bed.store(server, { client });
     const watching = await store.watch?.(claimOf('a'), () => {});
     await store.claim([claimOf('a')]);
@@ -35,9 +33,7 @@ describe.each(CLIENTS)('%s', (client) => {
     await expect(store.inspect('a')).rejects.toMatchObject(closed);
   });
 
-  test.concurrent('each call is one round trip', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
+  onOwn('each call is one round trip', async (bed, server) => {
     const proxy = bed.serve(await TcpProxy.start(server.port));
     const url = server.url.replace(`:${server.port}/`, `:${proxy.port}/`);
     const store = bed.store({ url }, { client });
@@ -55,9 +51,7 @@ describe.each(CLIENTS)('%s', (client) => {
     expect(proxy.turns - before).toBe(6);
   });
 
-  test.concurrent('a call whose session ends meanwhile is of unknown outcome', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
+  onOwn('a call whose session ends meanwhile is of unknown outcome', async (bed, server) => {
     const store = bed.store(server, { client });
     await store.claim([claimOf('a')]);
     await blocker(bed, server, 'a');
@@ -79,9 +73,7 @@ describe.each(CLIENTS)('%s', (client) => {
     await store.claim([claimOf('b')]);
   });
 
-  test.concurrent('limits and habits of the role do not matter', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
+  onOwn('limits and habits of the role do not matter', async (bed, server) => {
     await server.query('CREATE ROLE limited LOGIN');
     await server.query('GRANT USAGE ON SCHEMA holdfast TO limited');
     const all = 'ON ALL TABLES IN SCHEMA holdfast TO limited';

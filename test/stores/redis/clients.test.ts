@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { afterAll, describe, expect, test } from 'vitest';
 import { refusalCode } from '../../../src/clients/redis/errors.ts';
 import type { RedisLink } from '../../../src/clients/redis/link.ts';
+import { inTurn } from '../../methods/faults/bed.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startTls } from '../../servers/tls.ts';
@@ -12,6 +13,8 @@ import { Links, packages } from './packages.ts';
 
 const server = await RedisServer.start();
 afterAll(() => server.close());
+
+const inBed = inTurn(() => new Links());
 
 const CANARY = 'canary-5up3r-s3cr3t';
 const EVERY_TYPE = `redis.setresp(3); return { 1, 'two', true, { double = 1.5 },
@@ -38,8 +41,7 @@ function shown(error: unknown): string {
 }
 
 describe.each(packages)('$name', (its) => {
-  test('connects nothing before the first command, and never the given client', async () => {
-    await using links = new Links();
+  inBed('connects nothing before the first command, and never the given client', async (links) => {
     const name = `lazy-${its.name.replace(' ', '-')}`;
     const client = its.server(server, { name, database: 3 });
     const link = links.to(client);
@@ -65,8 +67,7 @@ describe.each(packages)('$name', (its) => {
     expect(await link.send('k', ['HGETALL', 'none'])).toEqual([]);
   });
 
-  test('sends a row in order, each with its own outcome', async () => {
-    await using links = new Links();
+  inBed('sends a row in order, each with its own outcome', async (links) => {
     const link = links.to(its.server(server));
     const key = `row ${its.name}`;
     expect(
@@ -89,8 +90,7 @@ describe.each(packages)('$name', (its) => {
     expect(many).toEqual(Array.from({ length: 200 }, (_, i) => i + 3));
   });
 
-  test('a refusal is an error that says so, without the arguments', async () => {
-    await using links = new Links();
+  inBed('a refusal is an error that says so, without the arguments', async (links) => {
     const link = links.to(its.server(server));
     const missing = await failureOf(link.send('k', ['EVALSHA', 'a'.repeat(40), '1', 'k', CANARY]));
     expect(missing).toMatchObject({ code: 'STORE', retryable: true, outcome: 'failed' });
@@ -100,8 +100,7 @@ describe.each(packages)('$name', (its) => {
     for (const error of [missing, unknown]) expect(shown(error)).not.toContain(CANARY);
   });
 
-  test('keeps the key prefix and other habits of the given client out', async () => {
-    await using links = new Links();
+  inBed('keeps the key prefix and other habits of the given client out', async (links) => {
     const habits = { keyPrefix: 'p:', enableAutoPipelining: true, stringNumbers: true };
     const given = its.server(server) as unknown as { duplicate(options: object): never };
     const client = given.duplicate({ ...habits, commandOptions: { typeMapping: { 36: Buffer } } });
@@ -112,8 +111,7 @@ describe.each(packages)('$name', (its) => {
     expect(await server.command('EXISTS', key)).toBe(1);
   });
 
-  test('nothing is written twice, and nothing that has failed was written', async () => {
-    await using links = new Links();
+  inBed('nothing is written twice, and nothing that has failed was written', async (links) => {
     const own = links.serve(await RedisServer.start());
     const link = links.to(its.server(own));
     const sent = { answered: 0, unknown: 0, failed: 0 };
@@ -164,8 +162,7 @@ describe.each(packages)('$name', (its) => {
     expect(await own.command('DBSIZE')).toBe(1);
   });
 
-  test('a server that stands still: unknown outcomes, and a new connection', async () => {
-    await using links = new Links();
+  inBed('a server that stands still: unknown outcomes, and a new connection', async (links) => {
     const own = links.serve(await RedisServer.start());
     const proxy = links.serve(await TcpProxy.start(own.port));
     const link = links.to(its.server({ host: proxy.host, port: proxy.port }));
@@ -182,8 +179,7 @@ describe.each(packages)('$name', (its) => {
     expect(await link.send('k', ['GET', 'k'])).toBe('1');
   });
 
-  test('a subscription hears, is taken up again when it breaks, and tells so', async () => {
-    await using links = new Links();
+  inBed('a subscription hears, is taken up again when it breaks, and tells so', async (links) => {
     const own = links.serve(await RedisServer.start());
     const link = links.to(its.server(own, { name: 'listener' }));
     const heard: string[] = [];
@@ -207,13 +203,10 @@ describe.each(packages)('$name', (its) => {
     await until('heard the last', async () => heard.at(-1) === 'three');
     expect(heard).toEqual(['one', 'resumed', 'two', 'resumed', 'three']);
     await link.close();
-    await until('stopped listening', async () => {
-      return (await own.listeners('listener')).length === 0;
-    });
+    await until('stopped listening', async () => (await own.listeners('listener')).length === 0);
   });
 
-  test('a wrong password is told without it, at once', async () => {
-    await using links = new Links();
+  inBed('a wrong password is told without it, at once', async (links) => {
     const own = links.serve(await RedisServer.start());
     await own.command('CONFIG', 'SET', 'requirepass', 'right');
     const wrong = links.to(its.server(own, { password: CANARY }));
@@ -244,8 +237,7 @@ describe.each(packages)('$name', (its) => {
     expect(plain).toMatchObject({ code: 'STORE', outcome: 'failed' });
   });
 
-  test('a name that nobody knows, and a port where nobody listens', async () => {
-    await using links = new Links();
+  inBed('a name that nobody knows, and a port where nobody listens', async (links) => {
     const nowhere = links.to(its.server({ host: 'nowhere.invalid', port: 6379 }));
     const unknown = await failureOf(nowhere.send('k', ['PING']));
     expect(unknown).toMatchObject({ retryable: true, outcome: 'failed' });
@@ -256,8 +248,7 @@ describe.each(packages)('$name', (its) => {
     expect(shown(refused)).toMatch(/nothing listens/);
   });
 
-  test('waiting for replicas is no silence of the server', async () => {
-    await using links = new Links();
+  inBed('waiting for replicas is no silence of the server', async (links) => {
     const link = links.to(its.server(server));
     // Longer than a connection may owe an answer; there is no replica.
     expect(await link.send('k', ['WAIT', '1', '5000'])).toBe(0);

@@ -15,9 +15,7 @@ import { startSentinels } from '../../servers/topologies.ts';
 
 const CANARY = 'canary-5up3r-s3cr3t';
 
-const server = await RedisServer.start({
-  config: [`user app on >p%40ss:w/rd ~* &* +@all`],
-});
+const server = await RedisServer.start({ config: [`user app on >p%40ss:w/rd ~* &* +@all`] });
 afterAll(() => server.close());
 const at = `${server.host}:${server.port}`;
 
@@ -79,34 +77,18 @@ describe('what a URL says', () => {
   });
 
   test.each([
-    `redis:${CANARY}`,
-    `redis://u:${CANARY}/x@host`,
-    `redis://u:${CANARY}#@host`,
-    `redis://u:${CANARY}?@host`,
-    `redis://u:%zz${CANARY}@host`,
-    `redis://u:${CANARY}@`,
-    `redis://u:${CANARY}@a,b`,
-    `redis://u:${CANARY}@host:0`,
-    `redis://u:${CANARY}@host:65536`,
-    `redis://u:${CANARY}@host:x`,
-    `redis://u:${CANARY}@ho st`,
-    `redis://u:${CANARY}@host/x`,
-    `redis://u:${CANARY}@host/1/2`,
-    `redis://u:${CANARY}@host?db=1`,
-    `redis+unix://u:${CANARY}@host/path`,
-    `redis+unix://u:${CANARY}@`,
-    `redis+unix://u:${CANARY}@/path?db=one`,
-    `redis+sentinel://u:${CANARY}@host`,
-    `redis+sentinel://u:${CANARY}@host/name/0/more`,
-    `redis+cluster://u:${CANARY}@host/1`,
-    `redis+cluster://u:${CANARY}@host,,other`,
-    `redis://u:${CANARY}@host?replicas=one`,
-    `redis://u:${CANARY}@host?maxWaiters=-1`,
-    `redis://u:${CANARY}@host?maxttl=1m`,
-    `redis://u:${CANARY}@host?maxTtl=soon`,
-    `redis://u:${CANARY}@host?onHazard=ignore`,
-    `redis+cluster+tls://u:${CANARY}@host`,
-    `rediss+unix://u:${CANARY}@/path`,
+    ...[`redis:${CANARY}`, `redis://u:${CANARY}/x@host`, `redis://u:${CANARY}#@host`],
+    ...[`redis://u:${CANARY}?@host`, `redis://u:%zz${CANARY}@host`, `redis://u:${CANARY}@`],
+    ...[`redis://u:${CANARY}@a,b`, `redis://u:${CANARY}@host:0`, `redis://u:${CANARY}@host:65536`],
+    ...[`redis://u:${CANARY}@host:x`, `redis://u:${CANARY}@ho st`, `redis://u:${CANARY}@host/x`],
+    ...[`redis://u:${CANARY}@host/1/2`, `redis://u:${CANARY}@host?db=1`],
+    ...[`redis+unix://u:${CANARY}@host/path`, `redis+unix://u:${CANARY}@`],
+    ...[`redis+unix://u:${CANARY}@/path?db=one`, `redis+sentinel://u:${CANARY}@host`],
+    ...[`redis+sentinel://u:${CANARY}@host/name/0/more`, `redis+cluster://u:${CANARY}@host/1`],
+    ...[`redis+cluster://u:${CANARY}@host,,other`, `redis://u:${CANARY}@host?replicas=one`],
+    ...[`redis://u:${CANARY}@host?maxWaiters=-1`, `redis://u:${CANARY}@host?maxttl=1m`],
+    ...[`redis://u:${CANARY}@host?maxTtl=soon`, `redis://u:${CANARY}@host?onHazard=ignore`],
+    ...[`redis+cluster+tls://u:${CANARY}@host`, `rediss+unix://u:${CANARY}@/path`],
   ])('%s is refused without its password', async (url) => {
     const error = await openStore(url).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'USAGE' });
@@ -119,8 +101,7 @@ test('one server, with a user, a database and options of the store', async () =>
   const store = await open(`redis://app:p%2540ss%3Aw%2Frd@${at}/2?namespace=my:own&maxWaiters=3`);
   expect((await store.inspect('x')).holders).toEqual([]);
   expect(store.lineage).toContain('my:own');
-  const list = String(await server.command('CLIENT', 'LIST'));
-  expect(list).toMatch(/ db=2 .*user=app/);
+  expect(String(await server.command('CLIENT', 'LIST'))).toMatch(/ db=2 .*user=app/);
 });
 
 test('a socket file', () => works(`redis+unix://${join(server.folder, 'socket')}?db=1`));

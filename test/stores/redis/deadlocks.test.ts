@@ -8,6 +8,5 @@ const url = `${server.url}?afterDataLoss=trust`;
 
 describe('processes that wait for each other, on Redis', () => {
   test('three: all are told, and one is rejected', () => ringOfProcesses(url, 3));
-
   test('one is killed: no deadlock', () => ringWithADeadProcess(url));
 });

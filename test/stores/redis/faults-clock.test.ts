@@ -2,8 +2,8 @@
  * The clock of the server jumps. Ahead, claims end before their time and no client can know: two
  * do believe that they hold, the fence holds, and a warning is raised. Back, claims live longer.
  */
-import { describe, expect, test } from 'vitest';
-import { claimOf, hasWaiter, MAX_TTL_MS, TTL_MS } from '../../methods/faults/bed.ts';
+import { describe, expect } from 'vitest';
+import { claimOf, hasWaiter, inTurn, MAX_TTL_MS, TTL_MS } from '../../methods/faults/bed.ts';
 import { Fenced } from '../../methods/faults/fenced.ts';
 import { firstGrant } from '../../methods/faults/scene.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
@@ -15,15 +15,14 @@ import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 
+const inBed = inTurn(() => new Bed());
+
 /** Long enough to look at two who believe, on the busiest machine. */
 const LONG_TTL_MS = paced(9000);
 
 const YEAR_MS = 366 * 86_400_000;
 
-interface Stepped {
-  readonly clock: SteppedClock;
-  readonly server: RedisServer;
-}
+type Stepped = { readonly clock: SteppedClock; readonly server: RedisServer };
 
 async function stepped(bed: Bed): Promise<Stepped> {
   const clock = bed.serve(await SteppedClock.create());
@@ -32,8 +31,7 @@ async function stepped(bed: Bed): Promise<Stepped> {
 
 // One after the other, for warnings are the whole process's.
 describe("a server's clock", () => {
-  test('jumps ahead: two believe, the fence holds, and the process is warned', async () => {
-    await using bed = new Bed();
+  inBed('jumps ahead: two believe, the fence holds, and the process is warned', async (bed) => {
     const { clock, server } = await stepped(bed);
     const proxy = bed.serve(await TcpProxy.start(server.port));
     const heard = bed.use(hearWarnings());
@@ -57,8 +55,7 @@ describe("a server's clock", () => {
     await until('was it lost', async () => lease.loss?.reason === 'expired');
   });
 
-  test('jumps back: leases go on, tokens grow, and the process is warned', async () => {
-    await using bed = new Bed();
+  inBed('jumps back: leases go on, tokens grow, and the process is warned', async (bed) => {
     const { clock, server } = await stepped(bed);
     const heard = bed.use(hearWarnings());
     const [locks, others, more] = [bed.locks(server), bed.locks(server), bed.locks(server)];
@@ -82,8 +79,7 @@ describe("a server's clock", () => {
     expect((await waiting).token).toBeGreaterThan(next.token);
   });
 
-  test('is a century ahead for a while: nothing is granted, and then tokens grow', async () => {
-    await using bed = new Bed();
+  inBed('is a century ahead for a while: nothing is granted, and then tokens grow', async (bed) => {
     const { clock, server } = await stepped(bed);
     const store = bed.store(server);
     const before = await firstGrant(store, 'later');
@@ -100,8 +96,7 @@ describe("a server's clock", () => {
     expect(after.token).toBeGreaterThan(before.token);
   });
 
-  test('jumps back while the holder is dead: the others get on so much later', async () => {
-    await using bed = new Bed();
+  inBed('jumps back while the holder is dead: the others get on so much later', async (bed) => {
     const { clock, server } = await stepped(bed);
     const proxy = bed.serve(await TcpProxy.start(server.port));
     const lease = await patiently(bed.locks(proxy).mutex('held'));
@@ -113,8 +108,7 @@ describe("a server's clock", () => {
     expect(next.takeover).toEqual({ reason: 'expired', token: lease.token });
   });
 
-  test('jumps back by a year in a quarantine, which begins anew at most', async () => {
-    await using bed = new Bed();
+  inBed('jumps back by a year in a quarantine, which begins anew at most', async (bed) => {
     const { clock, server } = await stepped(bed);
     const store = bed.store(server);
     const waits = { state: 'waiting', why: 'data-loss' };
@@ -128,8 +122,7 @@ describe("a server's clock", () => {
     await firstGrant(store, 'later');
   });
 
-  test('jumps back in a quarantine, in which nothing is granted too soon', async () => {
-    await using bed = new Bed();
+  inBed('jumps back in a quarantine, in which nothing is granted too soon', async (bed) => {
     const { clock, server } = await stepped(bed);
     const locks = bed.locks(server);
     const lease = await patiently(locks.mutex('held'));

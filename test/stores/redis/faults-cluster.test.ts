@@ -34,8 +34,7 @@ async function started(bed: Bed): Promise<Cluster> {
 /** Stores on a cluster, of a client of each package in turn. */
 function openers(bed: Bed, { addresses }: Cluster) {
   return packages.map((each) => (options: StoreOptions = {}) => {
-    const client = each.cluster(addresses);
-    return bed.use(redisStore(client, { maxTtl: MAX_TTL_MS, ...options }));
+    return bed.use(redisStore(each.cluster(addresses), { maxTtl: MAX_TTL_MS, ...options }));
   });
 }
 
@@ -104,11 +103,7 @@ describe.each(LATEST)('$name: a lease', (each) => {
 /** Three heartbeats fit, and a tenth of it is long, also on a busy machine. */
 const FATE_TTL_MS = paced(4000);
 
-interface Fate {
-  readonly cluster: Cluster;
-  readonly victim: RedisServer;
-  readonly slot: number;
-}
+type Fate = { readonly cluster: Cluster; readonly victim: RedisServer; readonly slot: number };
 
 const FATES: readonly [what: string, packed: string, strike: (fate: Fate) => unknown][] = [
   ['a primary is killed', 'node-redis 6', ({ victim }) => victim.kill()],

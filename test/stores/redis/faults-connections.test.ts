@@ -8,10 +8,7 @@ import { Bed, type ClientName } from './bed.ts';
 
 const newBed = (): Bed => new Bed();
 
-holdersFaults(newBed, {
-  ioredis: { client: 'ioredis' },
-  'node-redis': { client: 'node-redis' },
-});
+holdersFaults(newBed, { ioredis: { client: 'ioredis' }, 'node-redis': { client: 'node-redis' } });
 
 describe.each<ClientName>(['ioredis', 'node-redis'])('%s: a holder', (client) => {
   test.concurrent('whose connections the server kills goes on, so does the waiter', async () => {

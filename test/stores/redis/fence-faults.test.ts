@@ -1,5 +1,5 @@
 /** The fence in Redis, over connections that break, hold back, or repeat what they carry. */
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { linkOf } from '../../../src/clients/redis/client.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
@@ -10,11 +10,8 @@ import { type Place, packages } from './packages.ts';
 const ioredis = packages[0]!;
 const at = (resource: string) => ({ resource, lineage: 'one' });
 
-let server: RedisServer;
-beforeAll(async () => {
-  server = await RedisServer.start();
-});
-afterAll(() => server?.close());
+const server = await RedisServer.start();
+afterAll(() => server.close());
 
 const fenceAt = (place: Place): FenceOn => fenceOn(ioredis.server(place));
 
@@ -44,8 +41,7 @@ test('a write that its connection holds back does not come after what was done s
   const other = fenceAt(server);
   proxy.toServer.set({ flow: 'hold' });
   await expect(add(entry, 'a', 10)).rejects.toMatchObject({ outcome: 'unknown' });
-  const next = await other.enter({ ...at('a'), token: 1n });
-  expect(await get(next, 'a')).toBe('11');
+  expect(await get(await other.enter({ ...at('a'), token: 1n }), 'a')).toBe('11');
   const before = await evals();
   proxy.toServer.set();
   await until('came late', async () => (await evals()) > before);

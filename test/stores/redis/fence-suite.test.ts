@@ -55,10 +55,7 @@ describe.each(packages)('$name', (its) => {
       }),
     ],
   ] as const)('%s', (name, at) => {
-    fenceConformance({
-      test,
-      create: () => fixtureAt(at(), `${its.name}, ${name}, ${count++}`),
-    });
+    fenceConformance({ test, create: () => fixtureAt(at(), `${its.name}, ${name}, ${count++}`) });
   });
 
   const at = (resource: string) => ({ resource, lineage: 'one', token: 1n });

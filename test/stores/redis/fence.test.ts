@@ -62,8 +62,7 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
 
   test('a reader reads, and the server lets it write nothing', async () => {
     const fence = fenceOf();
-    const writer = await fence.enter({ ...at('e'), token: 5n, kind: 'write' });
-    await set(writer, 'e', 'first');
+    await set(await fence.enter({ ...at('e'), token: 5n, kind: 'write' }), 'e', 'first');
     await fence.enter({ ...at('e'), token: 7n, kind: 'read' });
     const reader = await fence.enter({ ...at('e'), token: 6n, kind: 'read' });
     expect(await get(reader, 'e')).toBe('first');
@@ -158,8 +157,7 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
     for (const value of [Number.NaN, Infinity, '\ud800', null, {}, undefined]) {
       await expect(set(entry, 'k', value as string)).rejects.toMatchObject({ code: 'USAGE' });
     }
-    const misspelt = { arg: [1] } as object;
-    await expect(entry.eval('return 1', misspelt)).rejects.toThrow(/no option "arg"/);
+    await expect(entry.eval('return 1', { arg: [1] } as object)).rejects.toThrow(/no option "arg"/);
     await expect(get(entry, 5 as unknown as string)).rejects.toMatchObject({ code: 'USAGE' });
     await expect(entry.eval(5 as unknown as string)).rejects.toMatchObject({ code: 'USAGE' });
     for (const options of [

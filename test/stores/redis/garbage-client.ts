@@ -3,7 +3,6 @@
  * `package port`. In a process of its own: an exception that nobody catches must be seen, and what
  * is left open keeps it from ending.
  */
-
 import type { RedisClient } from '../../../src/clients/redis/client.ts';
 import type { StoreError } from '../../../src/contract/errors.ts';
 import { HANG_MS } from '../../support/this-run.ts';
@@ -29,9 +28,7 @@ process.on('unhandledRejection', (reason) => report.wrong.push(`unhandled: ${rea
 process.on('uncaughtException', (error) => report.uncaught.push(String(error.stack)));
 
 let asking = true;
-process.stdin.resume().once('end', () => {
-  asking = false;
-});
+process.stdin.resume().once('end', () => (asking = false));
 
 {
   await using links = new Links();

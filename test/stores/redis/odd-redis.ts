@@ -14,9 +14,7 @@ export async function hiding(folder: string, ...fields: readonly Hidden[]): Prom
   const command = [first, ...others];
   const program = realpathSync(command.at(-1) as string);
   let text = readFileSync(program, 'latin1');
-  for (const field of fields) {
-    text = text.replaceAll(`${field}:%s`, `${field.slice(0, -1)}_:%s`);
-  }
+  for (const field of fields) text = text.replaceAll(`${field}:%s`, `${field.slice(0, -1)}_:%s`);
   mkdirSync(folder, { recursive: true });
   const copy = join(folder, 'redis-server');
   writeFileSync(copy, text, 'latin1');

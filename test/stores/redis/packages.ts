@@ -11,10 +11,7 @@ import { linkOf, type RedisClient } from '../../../src/clients/redis/client.ts';
 import type { RedisLink } from '../../../src/clients/redis/link.ts';
 import { Lifetime } from '../../methods/faults/lifetime.ts';
 
-export interface Place {
-  readonly host: string;
-  readonly port: number;
-}
+export type Place = { readonly host: string; readonly port: number };
 
 export interface Settings {
   readonly username?: string;

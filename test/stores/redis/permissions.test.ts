@@ -1,5 +1,4 @@
 /** What the users of the page may do is what is needed: no less, and no more. */
-
 import { allOf, createLocks, list } from 'holdfast';
 import { once } from 'holdfast/once';
 import { plainRedisStore, redisStore } from 'holdfast/redis';

@@ -1,5 +1,5 @@
 /** Plain locks shared with the real libraries of Go and Python, on one server. */
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, describe } from 'vitest';
 import type { ForeignCommand } from '../../methods/sharing/foreign-program.ts';
 import { goDriver, missingDriver } from '../../methods/sharing/go.ts';
 import { pairSuite } from '../../methods/sharing/pair-suite.ts';
@@ -9,10 +9,7 @@ import { RedisServer } from '../../servers/redis-server.ts';
 // To build it takes longer than a hook may.
 await missingDriver('redis');
 
-let server: RedisServer;
-beforeAll(async () => {
-  server = await RedisServer.start();
-});
+const server = await RedisServer.start();
 afterAll(() => server.close());
 
 function go(library: string, ...pause: readonly string[]): Promise<ForeignCommand> {

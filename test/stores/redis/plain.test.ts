@@ -36,9 +36,7 @@ function open(options: PlainRedisOptions = {}): Store {
   return bed.use(plainRedisStore(client, { afterDataLoss: 'trust', ...options }));
 }
 
-function claim(over: Partial<Claim> = {}): Claim {
-  return claimOf('a', { ttlMs: LONG_MS, ...over });
-}
+const claim = (over: Partial<Claim> = {}): Claim => claimOf('a', { ttlMs: LONG_MS, ...over });
 
 function told([status]: readonly ClaimStatus[]): string {
   return status?.state === 'gone' ? `gone, ${status.why}` : (status?.state ?? 'no answer');

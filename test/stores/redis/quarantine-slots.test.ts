@@ -2,14 +2,16 @@
 import type { Store } from 'holdfast';
 import { redisStore } from 'holdfast/redis';
 import { Cluster as IoredisCluster } from 'ioredis';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { slotOf } from '../../../src/clients/redis/slots.ts';
-import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import { claimOf, inBeds, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { freePort } from '../../servers/ports.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed, settle } from './bed.ts';
+
+const inBed = inBeds(() => new Bed());
 
 const HALF = 8192;
 
@@ -92,18 +94,15 @@ async function idOf(server: RedisServer): Promise<string> {
 }
 
 describe('a cluster', () => {
-  test.concurrent('is used for the first time: each server waits once, not each slot', async () => {
-    await using bed = new Bed();
+  inBed('is used for the first time: each server waits once, not each slot', async (bed) => {
     const { low, store } = await calm(bed);
     for (const name of [...LOWER.slice(1), ...UPPER.slice(1)]) {
       expect(await claimed(store, name), name).toBe('held');
     }
-    const records = (await low.command('KEYS', 'holdfast:!record:server*')) as string[];
-    expect(records).toHaveLength(1);
+    expect((await low.command('KEYS', 'holdfast:!record:server*')) as string[]).toHaveLength(1);
   });
 
-  test.concurrent('a slot is given to a server that has nothing of it', async () => {
-    await using bed = new Bed();
+  inBed('a slot is given to a server that has nothing of it', async (bed) => {
     const { low, high, store } = await calm(bed);
     expect(await claimed(store, UPPER[1])).toBe('held');
     const lost = await idOf(high);
@@ -116,8 +115,7 @@ describe('a cluster', () => {
     expect(await claimed(open(bed, low), UPPER[1])).toBe('data-loss');
   });
 
-  test.concurrent('a slot is given away without its data, and back', async () => {
-    await using bed = new Bed();
+  inBed('a slot is given away without its data, and back', async (bed) => {
     const { low, store } = await calm(bed);
     expect(await claimed(store, LOWER[0])).toBe('held');
     const slot = inSlot(LOWER[0] as string);
@@ -127,8 +125,7 @@ describe('a cluster', () => {
     expect(await claimed(store, LOWER[0])).toBe('data-loss');
   });
 
-  test.concurrent('a slot moves, half-way and whole: only its names wait', async () => {
-    await using bed = new Bed();
+  inBed('a slot moves, half-way and whole: only its names wait', async (bed) => {
     const { low, high, store } = await calm(bed);
     for (const name of LOWER.slice(0, 2)) expect(await claimed(store, name)).toBe('held');
     const [slot, from, to] = [inSlot(LOWER[2] as string), await idOf(low), await idOf(high)];
@@ -143,8 +140,7 @@ describe('a cluster', () => {
     for (const name of LOWER.slice(0, 2)) expect(await claimed(store, name)).toBe('held');
   });
 
-  test.concurrent('a server starts again: all its slots wait for the same moment', async () => {
-    await using bed = new Bed();
+  inBed('a server starts again: all its slots wait for the same moment', async (bed) => {
     const { low, high, store } = await calm(bed);
     for (const name of LOWER.slice(0, 2)) expect(await claimed(store, name)).toBe('held');
     await low.restart({ keepData: true });
@@ -161,8 +157,7 @@ describe('a cluster', () => {
     expect(await claimed(later, UPPER[0])).toBe('held');
   });
 
-  test.concurrent('a slot that lost its record forgets no maxTtl up to 30 s', async () => {
-    await using bed = new Bed();
+  inBed('a slot that lost its record forgets no maxTtl up to 30 s', async (bed) => {
     const { low, high } = await calm(bed);
     await low.command('FLUSHALL');
     // Whoever comes first has a smaller one than the others.
@@ -170,8 +165,7 @@ describe('a cluster', () => {
     expect(quarantineMs).toBeGreaterThan(25_000);
   });
 
-  test.concurrent('a server is flushed', async () => {
-    await using bed = new Bed();
+  inBed('a server is flushed', async (bed) => {
     const { low, store } = await calm(bed);
     await low.command('FLUSHALL');
     expect(await claimed(store, LOWER[1])).toBe('data-loss');

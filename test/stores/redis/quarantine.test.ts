@@ -8,7 +8,7 @@ import { plainRedisStore, redisStore } from 'holdfast/redis';
 import type { Claim } from 'holdfast/store';
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
-import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import { claimOf, inBeds, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { startReplicated } from '../../servers/topologies.ts';
@@ -17,6 +17,8 @@ import { until } from '../../support/until.ts';
 import { Bed, type StoreOptions } from './bed.ts';
 import { backUp, type Hidden, hiding } from './odd-redis.ts';
 import { LATEST } from './packages.ts';
+
+const inBed = inBeds(() => new Bed());
 
 /** After a second without a script, what has run meanwhile is looked at. */
 const UNSEEN_MS = paced(1100);
@@ -156,8 +158,7 @@ describe('a server', () => {
     expect(await claimed(store)).toBe('data-loss');
   });
 
-  test.concurrent('that comes back with all its data', async () => {
-    await using bed = new Bed();
+  inBed('that comes back with all its data', async (bed) => {
     const server = await bed.server({ persistent: true });
     const store = patient(bed, server);
     expect(await claimed(store)).toBe('held');
@@ -165,8 +166,7 @@ describe('a server', () => {
     expect(await claimed(store)).toBe('data-loss');
   });
 
-  test.concurrent('that comes back with a hold on its way: nobody takes it', async () => {
-    await using bed = new Bed();
+  inBed('that comes back with a hold on its way: nobody takes it', async (bed) => {
     const server = await bed.server({ persistent: true });
     const store = patient(bed, server);
     const [giver, taker] = [claimOf('a'), claimOf('a')];
@@ -179,8 +179,7 @@ describe('a server', () => {
     expect((await store.inspect('a')).holders).toHaveLength(1);
   });
 
-  test.concurrent('that comes back with an old dump', async () => {
-    await using bed = new Bed();
+  inBed('that comes back with an old dump', async (bed) => {
     const { server, store } = await calm(bed);
     await server.command('SAVE');
     expect(await claimed(store, { resource: 'late' })).toBe('held');
@@ -190,8 +189,7 @@ describe('a server', () => {
     expect(await claimed(store, { resource: 'late' })).toBe('data-loss');
   });
 
-  test.concurrent('to which the keys of another were brought', async () => {
-    await using bed = new Bed();
+  inBed('to which the keys of another were brought', async (bed) => {
     const [{ server, store }, other] = [await calm(bed), await calm(bed)];
     await server.command('DEL', 'holdfast:!record');
     const place = [server.host, server.port, 'holdfast:!record', 0, 5000] as const;
@@ -199,8 +197,7 @@ describe('a server', () => {
     expect(await claimed(store)).toBe('data-loss');
   });
 
-  test.concurrent('that was started long ago with the data of another', async () => {
-    await using bed = new Bed();
+  inBed('that was started long ago with the data of another', async (bed) => {
     const server = await bed.server({ persistent: true });
     await server.restart({ keepData: true });
     // For longer than any lease lives.
@@ -222,8 +219,7 @@ describe('how long nothing is granted', () => {
     return (await store.inspect('anything')).quarantineMs;
   }
 
-  test.concurrent('on a server that is new: 10 s; for locks of others, 30 s', async () => {
-    await using bed = new Bed();
+  inBed('on a server that is new: 10 s; for locks of others, 30 s', async (bed) => {
     const server = bed.serve(await RedisServer.start());
     expect(await left(defaults(bed, server))).toBe(10_000);
     expect(await left(defaults(bed, server, plainRedisStore))).toBe(30_000);
@@ -254,8 +250,7 @@ describe('how long nothing is granted', () => {
     expect(await left(store)).toBe(ms);
   });
 
-  test.concurrent('after a promotion: 30 s, and no further loss makes it shorter', async () => {
-    await using bed = new Bed();
+  inBed('after a promotion: 30 s, and no further loss makes it shorter', async (bed) => {
     const servers = bed.serve(await startReplicated());
     await left(defaults(bed, servers.primary));
     await servers.inStep();
@@ -282,8 +277,7 @@ describe('how long nothing is granted', () => {
 });
 
 describe('several programs', () => {
-  test.concurrent('the greatest maxTtl counts after a flush for all that saw it', async () => {
-    await using bed = new Bed();
+  inBed('the greatest maxTtl counts after a flush for all that saw it', async (bed) => {
     const server = await bed.server();
     const [small, great] = [bed.store(server, { maxTtl: 1000 }), patient(bed, server)];
     await great.inspect('a');
@@ -292,8 +286,7 @@ describe('several programs', () => {
     expect((await small.inspect('a')).quarantineMs).toBe(LONG_TTL_MS);
   });
 
-  test.concurrent('a greater maxTtl that comes after a loss counts from then on', async () => {
-    await using bed = new Bed();
+  inBed('a greater maxTtl that comes after a loss counts from then on', async (bed) => {
     const server = await bed.server({ persistent: true });
     await server.command('FLUSHALL');
     await bed.store(server, { maxTtl: 1000 }).inspect('a');
@@ -305,8 +298,7 @@ describe('several programs', () => {
     expect(again.quarantineMs).toBe(LONG_TTL_MS + 20_000);
   });
 
-  test.concurrent('a greater maxTtl that the record knows counts for all', async () => {
-    await using bed = new Bed();
+  inBed('a greater maxTtl that the record knows counts for all', async (bed) => {
     const server = await bed.server({ persistent: true });
     expect(await claimed(patient(bed, server))).toBe('held');
     await server.restart({ keepData: true });
@@ -315,13 +307,11 @@ describe('several programs', () => {
     expect(status?.state === 'waiting' && status.retryInMs).toBeGreaterThan(LONG_TTL_MS / 2);
   });
 
-  test.concurrent('a greater maxTtl prolongs the wait, even one that is over', async () => {
-    await using bed = new Bed();
+  inBed('a greater maxTtl prolongs the wait, even one that is over', async (bed) => {
     const { server, store } = await calm(bed);
     const short = bed.store(server, { maxTtl: 1 });
     await server.command('FLUSHALL');
-    const one = claimOf('a', { ttlMs: 1 });
-    expect((await short.claim([one]))[0]?.state).toBe('waiting');
+    expect((await short.claim([claimOf('a', { ttlMs: 1 })]))[0]?.state).toBe('waiting');
     await until('was it over', async () => (await claimed(short, { ttlMs: 1 })) === 'held');
     expect(await claimed(store)).toBe('data-loss');
     expect(await claimed(short, { ttlMs: 1 })).toBe('data-loss');

@@ -5,13 +5,8 @@
 import { StoreError } from 'holdfast';
 import { expect, test } from 'vitest';
 import { markBlocked } from '../../../src/clients/sql/judge.ts';
-import {
-  Applying,
-  type ClaimStep,
-  type FoundRows,
-  type LockWrite,
-  type Rows,
-} from '../../../src/stores/sql/applying.ts';
+import type { ClaimStep, FoundRows, LockWrite, Rows } from '../../../src/stores/sql/applying.ts';
+import { Applying } from '../../../src/stores/sql/applying.ts';
 import type { LockRow } from '../../../src/stores/sql/row.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { FakeClock } from '../../support/fake-clock.ts';

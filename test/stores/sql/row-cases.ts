@@ -54,8 +54,7 @@ export function rowCases(database: Database): void {
     expect(await one.release([late])).toEqual(['0']);
     const [refused, granted] = await one.claim([late, other]);
     expect(refused).toBe('g unknown ');
-    const strangers = [asked('beside it'), asked('late copy')];
-    expect(await one.release(strangers)).toEqual(['0', '0']);
+    expect(await one.release([asked('beside it'), asked('late copy')])).toEqual(['0', '0']);
     expect(numberOf((await one.claim([other]))[0])).toBe(numberOf(granted));
   });
 

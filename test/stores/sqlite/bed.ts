@@ -2,7 +2,7 @@
 import fs, { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, type TestAPI, test as base } from 'vitest';
 import type { SqliteDatabase } from '../../../src/clients/sqlite/connection.ts';
 import type { Claim, ClaimStatus, Store } from '../../../src/contract/store.ts';
 import type { SqliteParts, SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
@@ -22,6 +22,11 @@ export function directory(): string {
 export function newFile(): string {
   return join(directory(), 'locks.db');
 }
+
+/** A test that gets a file of its own. */
+export const test: TestAPI<{ readonly file: string }> = base.extend<{ readonly file: string }>({
+  file: ({ task: _ }, give) => give(newFile()),
+});
 
 /** A store that closes with the test, with parts that users cannot choose. */
 export function open(file: string, parts: Partial<SqliteParts> = {}): SqliteStore {

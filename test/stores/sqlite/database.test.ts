@@ -1,20 +1,18 @@
 /** Databases that the program opened itself, and how many statements the store makes of a verb. */
-
 import type { DatabaseSync } from 'node:sqlite';
 import type Libsql from 'libsql';
-import { expect, expectTypeOf, test } from 'vitest';
+import { expect, expectTypeOf } from 'vitest';
 import type { SqliteDatabase } from '../../../src/clients/sqlite/connection.ts';
 import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import { type SqliteOptions, sqliteStore } from '../../../src/stores/sqlite/index.ts';
-import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
+import { claimOf, connect, hold, newFile, one, open, test } from './bed.ts';
 
 test('the objects of the bindings fit', () => {
   expectTypeOf<DatabaseSync>().toExtend<SqliteDatabase>();
   expectTypeOf<Libsql.Database>().toExtend<SqliteDatabase>();
 });
 
-test('an object of the program is used, and left open', async () => {
-  const file = newFile();
+test('an object of the program is used, and left open', async ({ file }) => {
   const database = await connect(file);
   const store = sqliteStore({ database });
   const claim = claimOf('job');
@@ -33,8 +31,7 @@ test('an object that answers with big integers or arrays', async () => {
   const store = sqliteStore({ database });
   const claims = [claimOf('a'), claimOf('b')];
   await store.claim(claims);
-  const statuses = await store.renew(claims);
-  expect(statuses).toMatchObject([
+  expect(await store.renew(claims)).toMatchObject([
     { state: 'held', waiters: 0 },
     { state: 'held', waiters: 0 },
   ]);
@@ -158,8 +155,7 @@ test('a hand-off costs as much with a thousand waiters as with twenty', async ()
   expect(costs[1]).toBe(costs[0]);
 });
 
-test('a release that comes late ends no other claim', async () => {
-  const file = newFile();
+test('a release that comes late ends no other claim', async ({ file }) => {
   let slept = 0;
   const machine = { ...thisMachine, nowUs: () => thisMachine.nowUs() + slept };
   const [a, b] = [open(file, { machine }), open(file, { machine })];

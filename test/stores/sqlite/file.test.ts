@@ -1,12 +1,12 @@
 /** Which file it is: one that is replaced, one behind a link, one on a file system that lies. */
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { refuseNetwork } from '../../../src/clients/sqlite/file-system.ts';
 import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
 import type { SqliteParts, SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
-import { claimOf, connect, handOver, hintsOf, hold, newFile, one, open } from './bed.ts';
+import { claimOf, connect, handOver, hintsOf, hold, newFile, one, open, test } from './bed.ts';
 
 /** Looking costs a system call, so claims do it only once a second. */
 function openLater(file: string, parts: Partial<SqliteParts> = {}): [SqliteStore, () => void] {
@@ -19,16 +19,14 @@ function removeAll(file: string): void {
   for (const end of ['', '-wal', '-shm']) fs.rmSync(file + end, { force: true });
 }
 
-test('a heartbeat notices that the file was deleted', async () => {
-  const file = newFile();
+test('a heartbeat notices that the file was deleted', async ({ file }) => {
   const store = open(file);
   const [kept, left, dead] = [claimOf('kept'), claimOf('left'), claimOf('dead', { ttlMs: 1 })];
   await store.claim([kept, left, dead]);
   const { lineage } = store;
   await store.release([left]);
   removeAll(file);
-  const statuses = await store.renew([kept, claimOf('unknown')]);
-  expect(statuses).toEqual([
+  expect(await store.renew([kept, claimOf('unknown')])).toEqual([
     { state: 'gone', why: 'store-reset' },
     { state: 'gone', why: 'expired' },
   ]);
@@ -38,8 +36,7 @@ test('a heartbeat notices that the file was deleted', async () => {
   await hold(store, claimOf('kept'));
 });
 
-test('a claim notices after a second that another file stands there', async () => {
-  const file = newFile();
+test('a claim notices after a second that another file stands there', async ({ file }) => {
   const [[store, wait], other] = [openLater(file), newFile()];
   const mine = claimOf('job');
   await hold(store, mine);
@@ -57,8 +54,7 @@ test('a claim notices after a second that another file stands there', async () =
   expect(await one(store.renew([mine]))).toEqual({ state: 'gone', why: 'store-reset' });
 });
 
-test('an object of the program cannot be opened anew by the store', async () => {
-  const file = newFile();
+test('an object of the program cannot be opened anew by the store', async ({ file }) => {
   const [store, wait] = openLater(file, { database: await connect(file) });
   const claim = claimOf('job');
   await hold(store, claim);
@@ -71,8 +67,7 @@ test('an object of the program cannot be opened anew by the store', async () => 
   });
 });
 
-test('links lead to the same locks and the same wake-ups', async () => {
-  const file = newFile();
+test('links lead to the same locks and the same wake-ups', async ({ file }) => {
   const real = open(file);
   const holder = claimOf('job');
   await hold(real, holder);
@@ -86,8 +81,7 @@ test('links lead to the same locks and the same wake-ups', async () => {
   expect(fs.readdirSync(dirname(link))).toEqual(['link.db']);
 });
 
-test('a relative path means the directory at the time of the call', async () => {
-  const file = newFile();
+test('a relative path means the directory at the time of the call', async ({ file }) => {
   // Where the process is; only a process of its own could really go there and come back.
   const there = vi.spyOn(process, 'cwd').mockReturnValue(dirname(file));
   const store = sqliteStore('./locks.db');

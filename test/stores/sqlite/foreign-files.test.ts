@@ -65,9 +65,7 @@ for (const [what, make] of Object.entries(TRAPS)) {
     // The holder is told of its first waiter.
     expect(await one(b.claim([claimOf('job')]))).toMatchObject({ state: 'waiting' });
     expect(fs.readFileSync(target, 'utf8')).toBe(PRECIOUS);
-    if (what === 'file of somebody else') {
-      expect(fs.readFileSync(path, 'utf8')).toBe(PRECIOUS);
-    }
+    if (what === 'file of somebody else') expect(fs.readFileSync(path, 'utf8')).toBe(PRECIOUS);
   });
 }
 

@@ -1,8 +1,8 @@
 /** What a file keeps from one process to the next and from one boot to the next. */
-import { expect, test, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
-import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
+import { claimOf, connect, hold, newFile, one, open, test } from './bed.ts';
 import { FakeMachine } from './fake-machine.ts';
 
 const MINUTE_US = 60_000_000;
@@ -21,11 +21,7 @@ test('a reboot ends all claims, tells the next holder, and tokens go on growing'
 
   const after = open(file, { machine });
   const next = await one(after.claim([claimOf('job')]));
-  expect(next).toMatchObject({
-    state: 'held',
-    waiters: 0,
-    takeover: { reason: 'expired', token },
-  });
+  expect(next).toMatchObject({ state: 'held', waiters: 0, takeover: { reason: 'expired', token } });
   expect(next.state === 'held' && next.token > token).toBe(true);
   expect(await one(after.renew([holder]))).toEqual({ state: 'gone', why: 'expired' });
   expect(after.lineage).toBe(before.lineage);
@@ -44,8 +40,7 @@ test('the next holder is told of a reboot even if the file is first used days la
   await after.close?.();
 });
 
-test('tokens go on above those that a power cut has taken out of the file', async () => {
-  const file = newFile();
+test('tokens go on above those that a power cut has taken out of the file', async ({ file }) => {
   const machine = new FakeMachine('first');
   const before = open(file, { machine });
   await hold(before, claimOf('other'));
@@ -112,8 +107,7 @@ test('a clock that stands still is an error, and no step goes back behind anothe
   await hold(store, claimOf('job'));
 });
 
-test('without a boot id, a clock that went back proves the reboot', async () => {
-  const file = newFile();
+test('without a boot id, a clock that went back proves the reboot', async ({ file }) => {
   const machine = new FakeMachine('');
   const token = await hold(open(file, { machine }), claimOf('job'));
   machine.reboot(1_000_000);
@@ -122,8 +116,7 @@ test('without a boot id, a clock that went back proves the reboot', async () => 
   expect(next.state === 'held' && next.token > token).toBe(true);
 });
 
-test('without a boot id, a step of the wall clock costs nobody a claim', async () => {
-  const file = newFile();
+test('without a boot id, a step of the wall clock costs nobody a claim', async ({ file }) => {
   const machine = new FakeMachine('');
   const store = open(file, { machine });
   const claim = claimOf('job');
@@ -161,8 +154,7 @@ test('without a boot id, a reboot like a step of the clock ends claims by their 
   await hold(store, claimOf('job', { queue: false }));
 });
 
-test('a process in another time namespace is refused', async () => {
-  const file = newFile();
+test('a process in another time namespace is refused', async ({ file }) => {
   const machine = new FakeMachine('first');
   await hold(open(file, { machine }), claimOf('job'));
   machine.timeSpace = 'time:[2]';
@@ -202,16 +194,12 @@ test("the tables live beside the program's own, whose settings stay as they are"
   expect(database.prepare('PRAGMA journal_mode').all()).toMatchObject([{ journal_mode: 'delete' }]);
   const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
   expect((tables as { name: string }[]).map(({ name }) => name).sort()).toEqual([
-    'holdfast_claim',
-    'holdfast_meta',
-    'holdfast_record',
-    'holdfast_tombstone',
-    'items',
+    ...['holdfast_claim', 'holdfast_meta', 'holdfast_record'],
+    ...['holdfast_tombstone', 'items'],
   ]);
 });
 
-test('what nobody needs any more is swept', async () => {
-  const file = newFile();
+test('what nobody needs any more is swept', async ({ file }) => {
   const machine = new FakeMachine('first');
   const store = open(file, { machine });
   await hold(store, claimOf('abandoned', { ttlMs: 1_000 }));

@@ -1,10 +1,10 @@
 /** Two different names never share a lock, whatever SQLite and its bindings think of text. */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { fromText, toText } from '../../../src/clients/sql/name-text.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
 import { cases } from '../../support/cases.ts';
-import { claimOf, connect, newFile, open } from './bed.ts';
+import { claimOf, connect, newFile, open, test } from './bed.ts';
 
 /** Pairs that some layer or other might take for one. */
 const NAMES: readonly string[] = [
@@ -28,8 +28,7 @@ test('a list of more than a page is complete', async () => {
   expect(found.sort()).toEqual([...names].sort());
 });
 
-test('a database in UTF-16 keeps them apart as well', async () => {
-  const file = newFile();
+test('a database in UTF-16 keeps them apart as well', async ({ file }) => {
   const database = await connect(file);
   database.exec("PRAGMA encoding = 'UTF-16le'");
   const store = sqliteStore({ database });

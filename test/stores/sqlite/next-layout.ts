@@ -22,8 +22,5 @@ export const NEXT_LAYOUTS: readonly Layout[] = [
 /** A change that programs of this version cannot live with. */
 export const BREAKING_LAYOUTS: readonly Layout[] = [
   ...LAYOUTS,
-  {
-    oldest: LAYOUTS.length + 1,
-    sql: 'ALTER TABLE holdfast_claim RENAME TO holdfast_claim_2',
-  },
+  { oldest: LAYOUTS.length + 1, sql: 'ALTER TABLE holdfast_claim RENAME TO holdfast_claim_2' },
 ];

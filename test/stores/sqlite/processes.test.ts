@@ -1,11 +1,11 @@
 /** Several real processes on one file. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { programOf } from '../../support/program-of.ts';
 import { HANG_MS } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { claimOf, connect, hold, newFile, open } from './bed.ts';
+import { claimOf, connect, hold, open, test } from './bed.ts';
 
 const LOCKER = programOf('test/stores/sqlite/children/locker.ts');
 
@@ -21,8 +21,7 @@ async function message(child: ChildProcess): Promise<unknown> {
   return Promise.race([once(child, 'message').then(([said]) => said), exited]);
 }
 
-test('eight processes create the file at the same moment', async () => {
-  const file = newFile();
+test('eight processes create the file at the same moment', async ({ file }) => {
   const children = Array.from({ length: 8 }, () => start(file, 'meet'));
   expect(await Promise.all(children.map(message))).toEqual(children.map(() => 'ready'));
   for (const child of children) child.send('go');
@@ -33,8 +32,7 @@ test('eight processes create the file at the same moment', async () => {
   expect(database.prepare('SELECT lineage FROM holdfast_meta').all()).toHaveLength(1);
 });
 
-test('killed at any instruction, a process leaves the file usable', async () => {
-  const file = newFile();
+test('killed at any instruction, a process leaves the file usable', async ({ file }) => {
   const store = open(file, { busyMs: HANG_MS });
   let last = await hold(store, claimOf('first'));
   const children = Array.from({ length: 16 }, () => start(file, 'churn'));

@@ -1,7 +1,7 @@
 /** Queues of which a step reads no more than it looks at. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Claim, Store, WaitingStatus } from '../../../src/contract/store.ts';
-import { claimOf, newFile, one, open } from './bed.ts';
+import { claimOf, newFile, one, open, test } from './bed.ts';
 import { FakeMachine } from './fake-machine.ts';
 
 /** A holder, and so many who wait, of whom every third soon dies. */
@@ -30,8 +30,7 @@ test('at the front a claim is told how many are ahead, further back how many wai
   }
 });
 
-test('who waits behind those who are read watches the last of them', async () => {
-  const file = newFile();
+test('who waits behind those who are read watches the last of them', async ({ file }) => {
   const machine = new FakeMachine('first');
   const store = open(file, { machine, front: 1 });
   const claims = Array.from({ length: 8 }, (_, i) => claimOf('job', { ttlMs: 1_000 * (i + 1) }));
@@ -55,8 +54,7 @@ test('those who are left out are counted', async () => {
   expect(await one(store.claim([claimOf('job')]))).toMatchObject({ why: 'full' });
 });
 
-test('who has left and come again by another way is found where it is', async () => {
-  const file = newFile();
+test('who has left and come again by another way is found where it is', async ({ file }) => {
   const [a, b] = [open(file, { front: 0 }), open(file, { front: 0 })];
   const claims = await line(a, 4);
   const [, , moved, other] = claims as [Claim, Claim, Claim, Claim];

@@ -1,8 +1,8 @@
 /** Mutexes that come again: their rows stay, and one statement takes or leaves them. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import type { Claim, Store } from '../../../src/contract/store.ts';
-import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
+import { claimOf, connect, hold, newFile, one, open, test } from './bed.ts';
 import { FakeMachine } from './fake-machine.ts';
 
 /** From the third time on, a claim and a release of the same mutex are one statement each. */
@@ -38,8 +38,7 @@ async function listed(store: Store): Promise<string[]> {
   return names;
 }
 
-test('the row of a mutex that comes again stays, and nobody sees it', async () => {
-  const file = newFile();
+test('the row of a mutex that comes again stays, and nobody sees it', async ({ file }) => {
   const store = open(file);
   await turns(store, 1);
   const rows = await rowsOf(file);
@@ -60,8 +59,7 @@ test('the row of a mutex that comes again stays, and nobody sees it', async () =
   expect(await store.release([holder])).toEqual([false]);
 });
 
-test('two programs take turns, one of them in transactions', async () => {
-  const file = newFile();
+test('two programs take turns, one of them in transactions', async ({ file }) => {
   const a = open(file);
   const tokens = await turns(a);
   const b = open(file, { database: await connect(file) });
@@ -71,8 +69,7 @@ test('two programs take turns, one of them in transactions', async () => {
   expectToGrow(tokens);
 });
 
-test('who waits behind a claim that took a free lock is let in', async () => {
-  const file = newFile();
+test('who waits behind a claim that took a free lock is let in', async ({ file }) => {
   const [a, b] = [open(file), open(file)];
   await turns(a);
   const [holder, waiter] = [claimOf('job'), claimOf('job')];
@@ -108,8 +105,7 @@ test('without a boot id, whoever knows only an old series goes on above the new 
   expectToGrow(tokens);
 });
 
-test('a row that stayed is swept, and the numbers go on', async () => {
-  const file = newFile();
+test('a row that stayed is swept, and the numbers go on', async ({ file }) => {
   const machine = new FakeMachine('first');
   const store = open(file, { machine });
   const tokens = await turns(store);

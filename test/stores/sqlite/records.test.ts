@@ -1,9 +1,9 @@
 /** What is kept of work that is done, from boot to boot, and for no longer than it should be. */
 import { statSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
-import { claimOf, connect, hold, newFile, open } from './bed.ts';
+import { claimOf, connect, hold, newFile, open, test } from './bed.ts';
 import { FakeMachine } from './fake-machine.ts';
 
 const MINUTE_US = 60_000_000;
@@ -43,8 +43,7 @@ test('a reboot takes as much of it as the machine was away', async () => {
   const after = open(file, { machine });
   expect(await leftMs(after)).toBeCloseTo(7 * HOUR_MS, ABOUT);
   // Only the first to join moves anything.
-  const other = open(file, { machine });
-  expect(await leftMs(other)).toBeCloseTo(7 * HOUR_MS, ABOUT);
+  expect(await leftMs(open(file, { machine }))).toBeCloseTo(7 * HOUR_MS, ABOUT);
   machine.pass(7 * HOUR_US);
   expect(await after.recall('job')).toBeUndefined();
 });
@@ -96,8 +95,7 @@ test('without a name of the boot, a reboot that does not show takes nothing too 
   // Up for a minute more than at the note, and away for a day.
   machine.stepWallClock(24 * HOUR_US);
   machine.pass(MINUTE_US);
-  const left = await leftMs(open(file, { machine }));
-  expect(left).toBeCloseTo(9 * HOUR_MS - 60_000, ABOUT);
+  expect(await leftMs(open(file, { machine }))).toBeCloseTo(9 * HOUR_MS - 60_000, ABOUT);
 });
 
 test('whose turn has come keeps something, and who has outlived its claim does not', async () => {
@@ -117,8 +115,7 @@ test('whose turn has come keeps something, and who has outlived its claim does n
   expect(await store.recall('job')).toBeUndefined();
 });
 
-test('what has ended is swept, whether more is kept or not', async () => {
-  const file = newFile();
+test('what has ended is swept, whether more is kept or not', async ({ file }) => {
   const machine = new FakeMachine('first');
   const store = open(file, { machine });
   for (let i = 0; i < 10; i++) await keep(store, `${i}`, 1000);
@@ -143,8 +140,7 @@ test('names and texts are kept apart and whole, NUL or not', async () => {
   for (const text of texts) expect((await store.recall(`job${text}`))?.text).toBe(text);
 });
 
-test('who held in a file that is gone keeps nothing in it', async () => {
-  const file = newFile();
+test('who held in a file that is gone keeps nothing in it', async ({ file }) => {
   const store = open(file);
   const claim = claimOf('job');
   await hold(store, claim);

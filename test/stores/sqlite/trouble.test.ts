@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { isBusy, sqliteError } from '../../../src/clients/sqlite/errors.ts';
 import type { Store } from '../../../src/contract/store.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
-import { claimOf, connect, directory, hold, newFile, one, open } from './bed.ts';
+import { claimOf, connect, directory, hold, newFile, one, open, test } from './bed.ts';
 
 /** What the store says instead of claiming. */
 const failure = (store: Store): Promise<unknown> =>
@@ -105,15 +105,13 @@ test('a connection that is in a transaction of the program', async () => {
   expect(await store.release([claim])).toEqual([true]);
 });
 
-test('a file that is no database', async () => {
-  const file = newFile();
+test('a file that is no database', async ({ file }) => {
   writeFileSync(file, 'These are notes, and somebody wants to keep them.\n'.repeat(200));
   expect(await failure(open(file))).toMatchObject(says(/SQLITE_NOTADB/));
   expect(readFileSync(file, 'utf8')).toMatch(/^These are notes/);
 });
 
-test('a damaged database', async () => {
-  const file = newFile();
+test('a damaged database', async ({ file }) => {
   const database = await connect(file);
   const store = sqliteStore({ database });
   await store.claim(Array.from({ length: 100 }, (_, i) => claimOf(`job ${i}`)));
@@ -123,8 +121,7 @@ test('a damaged database', async () => {
   expect(await failure(open(file))).toMatchObject(says(/or damaged.*SQLITE_(CORRUPT|NOTADB)/));
 });
 
-test('a database that may not be written', async () => {
-  const file = newFile();
+test('a database that may not be written', async ({ file }) => {
   const database = await connect(file);
   const store = sqliteStore({ database });
   const claim = claimOf('job');

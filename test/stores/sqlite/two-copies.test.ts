@@ -24,8 +24,7 @@ test.runIf(process.platform === 'linux')(
   'are refused, and one connection for both works',
   async () => {
     const [file, other] = [newFile(), newFile()];
-    const before = open(other);
-    await hold(before, claimOf('job'));
+    await hold(open(other), claimOf('job'));
     const program = openElsewhere(file);
     program.exec('PRAGMA journal_mode=WAL; CREATE TABLE sale (note TEXT)');
     const refused = sqliteStore(file).claim([claimOf('job')]);

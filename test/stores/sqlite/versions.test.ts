@@ -1,16 +1,15 @@
 /** Versions of the library that know different layouts of the file. */
 import { appendFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { openConnection } from '../../../src/clients/sqlite/connection.ts';
 import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import { joinFile } from '../../../src/stores/sqlite/layout.ts';
 import { LAYOUTS } from '../../../src/stores/sqlite/schema.ts';
 import { until } from '../../support/until.ts';
-import { claimOf, connect, filesOf, hold, newFile, one, open, scene } from './bed.ts';
+import { claimOf, connect, filesOf, hold, one, open, scene, test } from './bed.ts';
 import { BREAKING_LAYOUTS, NEXT_LAYOUTS } from './next-layout.ts';
 
-test('a newer version brings the file up to its layout, and both go on', async () => {
-  const file = newFile();
+test('a newer version brings the file up to its layout, and both go on', async ({ file }) => {
   const old = open(file);
   const [first, second] = [claimOf('job'), claimOf('job')];
   const token = await hold(old, first);
@@ -42,8 +41,7 @@ test('a newer version brings the file up to its layout, and both go on', async (
   ]);
 });
 
-test('a file that takes a newer version is refused', async () => {
-  const file = newFile();
+test('a file that takes a newer version is refused', async ({ file }) => {
   await hold(open(file), claimOf('job'));
   const database = await connect(file);
   database.exec('UPDATE holdfast_meta SET layout = 99, oldest = 98');
@@ -54,8 +52,7 @@ test('a file that takes a newer version is refused', async () => {
   });
 });
 
-test('who uses a file that becomes too new is told so by every verb', async () => {
-  const file = newFile();
+test('who uses a file that becomes too new is told so by every verb', async ({ file }) => {
   const old = open(file);
   const claim = claimOf('job');
   const token = await hold(old, claim);
@@ -85,8 +82,7 @@ test('who uses a file that becomes too new is told so by every verb', async () =
   expect(claims).toMatchObject([{ id: claim.id }]);
 });
 
-test('an upgrade that fails leaves the file as it was', async () => {
-  const file = newFile();
+test('an upgrade that fails leaves the file as it was', async ({ file }) => {
   const old = open(file);
   await hold(old, claimOf('job'));
   const layouts = [...NEXT_LAYOUTS, { oldest: 1, sql: 'CREATE TABLE holdfast_claim (a)' }];

@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import type { SqliteDatabase } from '../../../src/clients/sqlite/connection.ts';
 import type { WatchFile } from '../../../src/clients/sqlite/wake-file.ts';
 import { until } from '../../support/until.ts';
@@ -17,6 +17,7 @@ import {
   one,
   open,
   scene,
+  test,
 } from './bed.ts';
 
 /** The one at which nobody was told anything yet: it has a mark alone. */
@@ -31,8 +32,7 @@ const exhausted: WatchFile = () => {
   });
 };
 
-test('a lock that nobody else wants touches no file and starts no watch', async () => {
-  const file = newFile();
+test('a lock that nobody else wants touches no file and starts no watch', async ({ file }) => {
   const watch: WatchFile = () => {
     throw new Error('not wanted');
   };
@@ -47,8 +47,7 @@ test('a lock that nobody else wants touches no file and starts no watch', async 
   expect(filesOf(file)).toEqual([]);
 });
 
-test('nobody is woken before the commit', async () => {
-  const file = newFile();
+test('nobody is woken before the commit', async ({ file }) => {
   const written = (): number =>
     filesOf(file).reduce((sum, name) => sum + fs.statSync(name).size, 0);
   const database = await connect(file);
@@ -73,8 +72,7 @@ test('nobody is woken before the commit', async () => {
   expect(written()).toBeGreaterThan(before);
 });
 
-test('a holder hears of its first waiter, even if it does not listen yet', async () => {
-  const file = newFile();
+test('a holder hears of its first waiter, even if it does not listen yet', async ({ file }) => {
   const [a, b] = [open(file), open(file)];
   const holder = claimOf('job');
   const hints = await hintsOf(a, holder);
@@ -101,8 +99,7 @@ test('news that are older than what is known of a claim are no news', async () =
   expect(hints).toMatchObject([{ state: 'held', waiters: 1 }]);
 });
 
-test('what was sent before the watch stood is received', async () => {
-  const file = newFile();
+test('what was sent before the watch stood is received', async ({ file }) => {
   let watches = 0;
   // The other process is admitted in the very moment in which this one begins to listen.
   const late: WatchFile = (path, options, changed) => {
@@ -157,8 +154,7 @@ test('a watch that fails later is replaced by polling', async () => {
   await handOver(waits);
 });
 
-test('a file that has grown is emptied, and nothing is missed', async () => {
-  const file = newFile();
+test('a file that has grown is emptied, and nothing is missed', async ({ file }) => {
   const [a, b] = [open(file), open(file)];
   const kept = claimOf('kept', { ttlMs: 600_000, id: 'x'.repeat(500) });
   const seen: number[] = [];
@@ -283,8 +279,7 @@ test('what is written in pieces, or after the file was cut, is read as a whole',
   expect(hints).toMatchObject([{ state: 'waiting' }, { state: 'waiting' }]);
 });
 
-test('the files are open to whoever may use the database', async () => {
-  const file = newFile();
+test('the files are open to whoever may use the database', async ({ file }) => {
   const [a, b] = [open(file), open(file)];
   await hold(a, claimOf('job'));
   fs.chmodSync(file, 0o660);

@@ -10,10 +10,7 @@ import { until } from '../../support/until.ts';
 import type { CuratorKind } from './curator.ts';
 import { Bed } from './fault-bed.ts';
 
-export interface Sides {
-  readonly server: ZookeeperServer;
-  readonly curator: ForeignProgram;
-}
+export type Sides = { readonly server: ZookeeperServer; readonly curator: ForeignProgram };
 
 /** Of a thread in Java, or of a program of ours with a session of its own. */
 export type Wish = `${'ours' | 'java'} ${CuratorKind}`;

@@ -2,11 +2,8 @@
 import { type ForeignCommand, ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { driverOn, javaDriver } from '../../methods/sharing/java.ts';
 import type { Artifact } from '../../servers/maven.ts';
-import {
-  curatorClassPath,
-  curatorVersion,
-  type ZookeeperServer,
-} from '../../servers/zookeeper-server.ts';
+import type { ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { curatorClassPath, curatorVersion } from '../../servers/zookeeper-server.ts';
 
 /** `mutex`: an `InterProcessMutex`; the others: the sides of an `InterProcessReadWriteLock`. */
 export type CuratorKind = 'mutex' | 'read' | 'write';

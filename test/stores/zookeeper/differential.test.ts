@@ -16,9 +16,7 @@ const opened: Store[] = [];
 const SLOWER = 20;
 const slowClock: Clock = { ...systemClock(), now: () => performance.now() / SLOWER };
 
-const server = await startZookeeper({
-  config: [`maxSessionTimeout=${2 * SLOWER * LONGEST_MS}`],
-});
+const server = await startZookeeper({ config: [`maxSessionTimeout=${2 * SLOWER * LONGEST_MS}`] });
 afterAll(async () => {
   await Promise.all(opened.map((store) => store.close?.()));
   await server.close();

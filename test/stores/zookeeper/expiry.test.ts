@@ -7,7 +7,7 @@ import type { Claim, ClaimStatus } from 'holdfast/store';
 import { zookeeperClient } from 'holdfast/zookeeper';
 import { afterAll, expect, test } from 'vitest';
 import { RightsSession } from '../../clients/zookeeper/rights.ts';
-import { claimOf, sleep } from '../../methods/faults/bed.ts';
+import { claimOf, inBeds, sleep } from '../../methods/faults/bed.ts';
 import {
   beating,
   claim,
@@ -31,6 +31,8 @@ const [server, generous, strict] = await Promise.all([
 ]);
 afterAll(() => Promise.all([server, generous, strict].map((each) => each.close())));
 
+const inBed = inBeds(() => new Bed(server));
+
 function leftMsOf(status: ClaimStatus | undefined): number {
   expect(status).toMatchObject({ state: 'held' });
   return (status as { readonly leftMs: number }).leftMs;
@@ -52,8 +54,7 @@ endsOfClaims(
   () => new Bed(generous),
 );
 
-test.concurrent('a claim is not held after it has ended, though its session lives', async () => {
-  await using bed = new Bed(server);
+inBed('a claim is not held after it has ended, though its session lives', async (bed) => {
   const [store, other] = [bed.store(server), bed.store(server)];
   // Sessions of claims are apart by half a second, so these two share one.
   const keptMs = Math.ceil(paced(2000) / 500) * 500;
@@ -69,8 +70,7 @@ test.concurrent('a claim is not held after it has ended, though its session live
   await until('was it free', async () => (await holders(other, 'brief')) === 0);
 });
 
-test.concurrent('nobody is promised more than the server keeps, however old it is', async () => {
-  await using bed = new Bed(server);
+inBed('nobody is promised more than the server keeps, however old it is', async (bed) => {
   const proxy = bed.serve(await TcpProxy.start(server.port));
   const other = bed.store(server);
   const ages = [0, 300, 900, 1500, 2100];
@@ -97,8 +97,7 @@ test.concurrent('nobody is promised more than the server keeps, however old it i
   await Promise.all(granted);
 });
 
-test.concurrent('a release that does not arrive is sent again by the store itself', async () => {
-  await using bed = new Bed(server);
+inBed('a release that does not arrive is sent again by the store itself', async (bed) => {
   const proxy = bed.serve(await TcpProxy.start(server.port));
   const [store, other] = [bed.store(proxy), bed.store(server)];
   // They would outlive the test.
@@ -114,8 +113,7 @@ test.concurrent('a release that does not arrive is sent again by the store itsel
   expect(await store.renew([kept])).toMatchObject([{ state: 'held' }]);
 });
 
-test.concurrent('a release that is refused is asked for again, now and then', async () => {
-  await using bed = new Bed(server);
+inBed('a release that is refused is asked for again, now and then', async (bed) => {
   const { store, counts } = counted(bed);
   const session = bed.use(new RightsSession(server.url));
   const held = claimOf('a', { ttlMs: TTL_MS });
@@ -153,8 +151,7 @@ test.concurrent('a server that keeps sessions for less refuses, and says why', a
   await lease.release();
 });
 
-test.concurrent('two thousand claims are kept alive by a few requests', async () => {
-  await using bed = new Bed(server);
+inBed('two thousand claims are kept alive by a few requests', async (bed) => {
   const { store, asked, sessions } = counted(bed);
   const claims = Array.from({ length: 2000 }, (_, n) => claimOf(`r${n}`));
   const batches = Array.from({ length: 20 }, (_, n) => claims.slice(n * 100, n * 100 + 100));
@@ -173,8 +170,7 @@ test.concurrent('two thousand claims are kept alive by a few requests', async ()
   for (const batch of batches) await store.release(batch);
 });
 
-test.concurrent('a claim that ends later does so in its own session, if that is long', async () => {
-  await using bed = new Bed(server);
+inBed('a claim that ends later does so in its own session, if that is long', async (bed) => {
   const [store, other] = [bed.store(server), bed.store(server)];
   const [held, next] = [claimOf('a'), claimOf('a')];
   await claim(store, held);
@@ -189,8 +185,7 @@ test.concurrent('a claim that ends later does so in its own session, if that is 
   expect(performance.now() - began).toBeGreaterThanOrEqual(laterMs);
 });
 
-test.concurrent('a claim that ends later outlives its process, and not by much', async () => {
-  await using bed = new Bed(server);
+inBed('a claim that ends later outlives its process, and not by much', async (bed) => {
   const [dying, living, other] = [bed.store(server), bed.store(server), bed.store(server)];
   const terms = { ttlMs: TTL_MS };
   const [died, lived] = [claimOf('died', terms), claimOf('lived', terms)];

@@ -1,33 +1,21 @@
 /** ZooKeeper as the fault tests of all stores see it. */
 import type { Store } from 'holdfast';
 import { type Claim, type ClaimStatus, MAX_PERMITS } from 'holdfast/store';
-import {
-  type ZookeeperClient,
-  type ZookeeperSession,
-  type ZookeeperStoreOptions,
-  zookeeperClient,
-  zookeeperStore,
-} from 'holdfast/zookeeper';
+import type { ZookeeperClient, ZookeeperSession, ZookeeperStoreOptions } from 'holdfast/zookeeper';
+import { zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import type { Stat } from '../../../src/clients/zookeeper/wire/requests.ts';
 import { Tree } from '../../../src/stores/zookeeper/layout.ts';
 import { zookeeperStoreOf } from '../../../src/stores/zookeeper/zookeeper-store.ts';
-import {
-  Bed as AnyBed,
-  LONG_TTL_MS,
-  type Place,
-  type StoreOptions,
-} from '../../methods/faults/bed.ts';
+import type { Place, StoreOptions } from '../../methods/faults/bed.ts';
+import { Bed as AnyBed, LONG_TTL_MS } from '../../methods/faults/bed.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 
 /** Claims live as long as their servers keep sessions, so that `maxTtl` is nothing. */
 export type Options = StoreOptions & ZookeeperStoreOptions;
 
-export interface QueueNode {
-  readonly path: string;
-  readonly stat: Stat;
-}
+export type QueueNode = { readonly path: string; readonly stat: Stat };
 
 export type Terms = Pick<Claim, 'kind' | 'permits' | 'limit'>;
 

@@ -15,10 +15,8 @@ import {
 import { Scene } from '../../methods/faults/scene.ts';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import {
-  startZookeeperEnsemble,
-  type ZookeeperEnsemble,
-} from '../../servers/zookeeper-ensemble.ts';
+import type { ZookeeperEnsemble } from '../../servers/zookeeper-ensemble.ts';
+import { startZookeeperEnsemble } from '../../servers/zookeeper-ensemble.ts';
 import type { ZookeeperServer } from '../../servers/zookeeper-server.ts';
 import { Bed } from './fault-bed.ts';
 

@@ -41,7 +41,7 @@ class CutBed extends Bed {
   }
 
   /** Once with each cut, over a connection that is there. */
-  async eachCut(way: (typeof WAYS)[number], work: () => Promise<void>): Promise<void> {
+  async eachCut(way: (typeof WAYS)[number], work: Work): Promise<void> {
     let cuts = 0;
     for (const cutAfter of CUTS) {
       await this.pass();
@@ -60,11 +60,20 @@ class CutBed extends Bed {
   }
 }
 
-test.concurrent.each(WAYS)('a mutex that is waited for (%s)', async (way) => {
-  await using bed = await CutBed.make();
+type Work = () => Promise<void>;
+
+/** The work once with each cut, on each way; what is made before it is there for all of them. */
+function cutting(title: string, made: (bed: CutBed) => Work | Promise<Work>): void {
+  test.concurrent.each(WAYS)(`${title} (%s)`, async (way) => {
+    await using bed = await CutBed.make();
+    await bed.eachCut(way, await made(bed));
+  });
+}
+
+cutting('a mutex that is waited for', async (bed) => {
   const others = bed.patientLocks(server);
   await (await others.mutex('a').acquire()).release();
-  await bed.eachCut(way, async () => {
+  return async () => {
     const first = await patiently(others.mutex('a'));
     const next = patiently(bed.cut.mutex('a'));
     // Not for long: it may need its connection back first.
@@ -74,74 +83,60 @@ test.concurrent.each(WAYS)('a mutex that is waited for (%s)', async (way) => {
     expect(lease.token).toBeGreaterThan(first.token);
     expect(await bed.nodes('a')).toHaveLength(1);
     await lease.release();
-  });
+  };
 });
 
-test.concurrent.each(WAYS)('permits that are taken by two (%s)', async (way) => {
-  await using bed = await CutBed.make();
+cutting('permits that are taken by two', (bed) => {
   const some = bed.cut.semaphore('a', { limit: 3 });
-  await bed.eachCut(way, async () => {
+  return async () => {
     const pair = await Promise.allSettled([some.acquire({ permits: 2 }), some.acquire()]);
     const leases = pair.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     expect(leases).toHaveLength(2);
     expect(await bed.nodes('a')).toHaveLength(2);
     await Promise.all(leases.map((lease) => lease.release()));
-  });
+  };
 });
 
-test.concurrent.each(WAYS)('a writer that becomes a reader (%s)', async (way) => {
-  await using bed = await CutBed.make();
-  await bed.eachCut(way, async () => {
-    const lease = await patiently(bed.cut.rwLock('a').write);
-    await again(() => downgrade(lease));
-    const nodes = await bed.nodes('a');
-    expect(nodes.map(({ path }) => /__[A-Z]+__/.exec(path)?.[0])).toEqual(['__READ__']);
-    expect(lease.state).not.toBe('lost');
-    await lease.release();
-  });
+cutting('a writer that becomes a reader', (bed) => async () => {
+  const lease = await patiently(bed.cut.rwLock('a').write);
+  await again(() => downgrade(lease));
+  const nodes = await bed.nodes('a');
+  expect(nodes.map(({ path }) => /__[A-Z]+__/.exec(path)?.[0])).toEqual(['__READ__']);
+  expect(lease.state).not.toBe('lost');
+  await lease.release();
 });
 
-test.concurrent.each(WAYS)('a try (%s)', async (way) => {
-  await using bed = await CutBed.make();
-  await bed.eachCut(way, async () => {
-    const lease = await bed.cut.mutex('a').tryAcquire().catch(doubt);
-    expect(lease).not.toBe(null);
-    await lease?.release();
-  });
+cutting('a try', (bed) => async () => {
+  const lease = await bed.cut.mutex('a').tryAcquire().catch(doubt);
+  expect(lease).not.toBe(null);
+  await lease?.release();
 });
 
-test.concurrent.each(WAYS)('a try of two locks (%s)', async (way) => {
-  await using bed = await CutBed.make();
-  await bed.eachCut(way, async () => {
-    const both = ['a', 'b'].map((name) => bed.cut.mutex(name));
-    const leases = await tryAllOf(both).catch(doubt);
-    expect(leases).not.toBe(null);
-    await leases?.release();
-    await until('was the other gone', async () => (await bed.nodes('b')).length === 0);
-  });
+cutting('a try of two locks', (bed) => async () => {
+  const both = ['a', 'b'].map((name) => bed.cut.mutex(name));
+  const leases = await tryAllOf(both).catch(doubt);
+  expect(leases).not.toBe(null);
+  await leases?.release();
+  await until('was the other gone', async () => (await bed.nodes('b')).length === 0);
 });
 
-test.concurrent.each(WAYS)('a wait that is given up (%s)', async (way) => {
-  await using bed = await CutBed.make();
-  await bed.eachCut(way, async () => {
-    const aborter = new AbortController();
-    const { reached } = bed.proxy.toServer;
-    const wait = bed.cut.mutex('a').acquire({ signal: aborter.signal });
-    const over = wait.then(
-      (lease) => lease.release(),
-      () => {},
-    );
-    await until('was it sent', async () => bed.proxy.toServer.reached > reached);
-    aborter.abort();
-    await over;
-    await bed.pass();
-  });
+cutting('a wait that is given up', (bed) => async () => {
+  const aborter = new AbortController();
+  const { reached } = bed.proxy.toServer;
+  const wait = bed.cut.mutex('a').acquire({ signal: aborter.signal });
+  const over = wait.then(
+    (lease) => lease.release(),
+    () => {},
+  );
+  await until('was it sent', async () => bed.proxy.toServer.reached > reached);
+  aborter.abort();
+  await over;
+  await bed.pass();
 });
 
-test.concurrent.each(WAYS)('a claim that is sent again, and its release, too (%s)', async (way) => {
-  await using bed = await CutBed.make();
+cutting('a claim that is sent again, and its release, too', (bed) => {
   const store = bed.store(bed.proxy);
-  await bed.eachCut(way, async () => {
+  return async () => {
     const claim = claimOf('a');
     await until('was it granted', async () => {
       const [status] = await store.claim([claim]);
@@ -153,17 +148,16 @@ test.concurrent.each(WAYS)('a claim that is sent again, and its release, too (%s
     // Whatever else comes of it.
     expect((await store.claim([claim])).map(({ state }) => state)).not.toContain('waiting');
     await again(() => store.release([claim]));
-  });
+  };
 });
 
-test.concurrent.each(WAYS)('a hold that ends later (%s)', async (way) => {
-  await using bed = await CutBed.make();
+cutting('a hold that ends later', (bed) => {
   const store = bed.store(bed.proxy);
-  await bed.eachCut(way, async () => {
+  return async () => {
     const claim = claimOf('a');
     await until('was it granted', async () => (await store.claim([claim]))[0]?.state === 'held');
     expect(await again(() => store.release([claim], { ms: 60 }))).toEqual([true]);
-  });
+  };
 });
 
 test.concurrent.each(WAYS)('a hold that ends later in a session of its own (%s)', async (way) => {
@@ -183,9 +177,7 @@ test.concurrent.each(WAYS)('a hold that ends later in a session of its own (%s)'
     const nodes = await bed.nodes(claim.resource);
     expect(nodes.map(({ path }) => path)).toEqual([before?.path]);
     expect(nodes[0]?.stat.session).not.toBe(before?.stat.session);
-    await until('was it over', async () => {
-      return (await bed.nodes(claim.resource)).length === 0;
-    });
+    await until('was it over', async () => (await bed.nodes(claim.resource)).length === 0);
     expect(performance.now() - began).toBeGreaterThanOrEqual(laterMs);
   });
   await Promise.all(moved);

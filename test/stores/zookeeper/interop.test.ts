@@ -5,12 +5,14 @@
 import { randomUUID } from 'node:crypto';
 import { evict, type Lock, list, type Member } from 'holdfast';
 import { afterAll, expect, test } from 'vitest';
-import { sleep } from '../../methods/faults/bed.ts';
+import { inBeds, sleep } from '../../methods/faults/bed.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
 import { Both, MOMENT_MS, type Sides, type Wish } from './both.ts';
 import { startCurator } from './curator.ts';
+
+const inBed = inBeds(() => new Both(sides));
 
 const server = await startZookeeper();
 const sides: Sides = { server, curator: await startCurator(server) };
@@ -61,8 +63,7 @@ test.concurrent.each(LINES)('in the order of arrival: $who', async ({ wishes, in
   expect(await bed.children()).toEqual([]);
 });
 
-test.concurrent('readers in Java get in beside our downgraded writer, writers not', async () => {
-  await using bed = new Both(sides);
+inBed('readers in Java get in beside our downgraded writer, writers not', async (bed) => {
   await bed.lineUp('ours write', 'java read', 'ours read', 'java write', 'java read');
   await bed.expectInside(0);
   await bed.downgrade(0);
@@ -76,8 +77,7 @@ test.concurrent('readers in Java get in beside our downgraded writer, writers no
   await bed.expectInside(4);
 });
 
-test.concurrent('our readers get in beside a downgraded writer in Java, writers not', async () => {
-  await using bed = new Both(sides);
+inBed('our readers get in beside a downgraded writer in Java, writers not', async (bed) => {
   await bed.lineUp('java write', 'ours read');
   await bed.expectInside(0);
   await bed.downgrade(0);
@@ -91,8 +91,7 @@ test.concurrent('our readers get in beside a downgraded writer in Java, writers 
   await bed.expectInside(3);
 });
 
-test.concurrent('a downgraded reader of Curator 5.5 keeps its place before a writer', async () => {
-  await using bed = new Both(sides);
+inBed('a downgraded reader of Curator 5.5 keeps its place before a writer', async (bed) => {
   const node = (name: string): string => `${bed.lock}/_c_${randomUUID()}-${name}`;
   await bed.looking.create(bed.path);
   await bed.looking.create(bed.lock, { kind: 'container' });
@@ -109,8 +108,7 @@ test.concurrent('a downgraded reader of Curator 5.5 keeps its place before a wri
   await bed.expectInside(1);
 });
 
-test.concurrent('what a Java program that was killed held is free after its session', async () => {
-  await using bed = new Both(sides);
+inBed('what a Java program that was killed held is free after its session', async (bed) => {
   await using killed = await startCurator(sides.server, 4000);
   await killed.thread().acquire('mutex', bed.lock);
   const waiting = killed.thread().acquire('mutex', bed.lock);
@@ -132,8 +130,7 @@ test.concurrent('what a Java program that was killed held is free after its sess
 /** Shown as a stranger: who it is is known only as far as Curator says. */
 const STRANGER: Partial<Member['holder']> = { host: '127.0.0.1', pid: 0, label: 'not of Holdfast' };
 
-test.concurrent('strangers are shown, as we are to them', async () => {
-  await using bed = new Both(sides);
+inBed('strangers are shown, as we are to them', async (bed) => {
   await bed.lineUp('java read', 'ours read', 'java write', 'ours write');
   const { holders, waiters } = await bed.ours().inspect(bed.name);
   expect([...holders, ...waiters].map(({ kind }) => kind)).toEqual([
@@ -158,8 +155,7 @@ test.concurrent('strangers are shown, as we are to them', async () => {
   expect(names).toEqual([bed.name]);
 });
 
-test.concurrent('a LeaderSelector has the mutex of its path while it leads', async () => {
-  await using bed = new Both(sides);
+inBed('a LeaderSelector has the mutex of its path while it leads', async (bed) => {
   const locks = bed.ours();
   const [lead, stand] = [sides.curator.thread(), sides.curator.thread()];
   await lead.ask('select', bed.lock, 'leader');
@@ -180,8 +176,7 @@ test.concurrent('a LeaderSelector has the mutex of its path while it leads', asy
   await stand.ask('resign', bed.lock);
 });
 
-test.concurrent('a holder in Java that is evicted at once believes that it holds', async () => {
-  await using bed = new Both(sides);
+inBed('a holder in Java that is evicted at once believes that it holds', async (bed) => {
   const thread = sides.curator.thread();
   const locks = bed.ours();
   await thread.acquire('mutex', bed.lock);
@@ -199,8 +194,7 @@ test.concurrent('a holder in Java that is evicted at once believes that it holds
   await bed.stand(1, 0);
 });
 
-test.concurrent('a waiter in Java that is evicted stands again, behind the others', async () => {
-  await using bed = new Both(sides);
+inBed('a waiter in Java that is evicted stands again, behind the others', async (bed) => {
   await bed.lineUp('ours mutex', 'java mutex', 'ours mutex');
   await bed.expectInside(0);
   const locks = bed.ours();
@@ -215,8 +209,7 @@ test.concurrent('a waiter in Java that is evicted stands again, behind the other
   await bed.expectInside(1);
 });
 
-test.concurrent('a holder in Java that offered to is asked to leave, and leaves', async () => {
-  await using bed = new Both(sides);
+inBed('a holder in Java that offered to is asked to leave, and leaves', async (bed) => {
   const [offers, stubborn] = [sides.curator.thread(), sides.curator.thread()];
   const locks = bed.ours();
   for (const thread of [offers, stubborn]) {
@@ -238,8 +231,7 @@ test.concurrent('a holder in Java that offered to is asked to leave, and leaves'
   }
 });
 
-test.concurrent('strange nodes in the directory of a lock harm nobody', async () => {
-  await using bed = new Both(sides);
+inBed('strange nodes in the directory of a lock harm nobody', async (bed) => {
   await bed.looking.create(bed.path);
   await bed.looking.create(bed.lock, { kind: 'container' });
   await bed.looking.create(`${bed.lock}/strange`);
@@ -284,8 +276,7 @@ test.concurrent.each([
   expect(await bed.looking.exists(path)).toBeDefined();
 });
 
-test.concurrent('what we lose, Java gets: by the end of a session, by eviction', async () => {
-  await using bed = new Both(sides);
+inBed('what we lose, Java gets: by the end of a session, by eviction', async (bed) => {
   const thread = sides.curator.thread();
   for (const reason of ['session', 'evicted'] as const) {
     const locks = bed.ours();
@@ -306,8 +297,7 @@ test.concurrent('what we lose, Java gets: by the end of a session, by eviction',
   }
 });
 
-test.concurrent('the directory of a lock may be deleted whenever it is empty', async () => {
-  await using bed = new Both(sides);
+inBed('the directory of a lock may be deleted whenever it is empty', async (bed) => {
   const sum = { node: `${bed.path}.sum`, times: 100 };
   await bed.looking.create(sum.node, { data: Buffer.from('0') });
   let [done, deleted] = [false, 0];

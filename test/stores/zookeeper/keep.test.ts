@@ -2,9 +2,9 @@
 import type { Store } from 'holdfast';
 import type { Claim } from 'holdfast/store';
 import { type ZookeeperClient, zookeeperClient } from 'holdfast/zookeeper';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { claimOf } from '../../methods/faults/bed.ts';
+import { claimOf, inTurn } from '../../methods/faults/bed.ts';
 import { expectOwnRecords, type Keeping } from '../../methods/faults/records.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
@@ -17,6 +17,8 @@ const RECORD = { text: 'done', ms: HOUR_MS };
 
 const server = await startZookeeper();
 afterAll(() => server.close());
+
+const inBed = inTurn(() => new Bed());
 
 class Bed extends AnyBed {
   constructor() {
@@ -45,8 +47,7 @@ async function held(store: Store, resource: string): Promise<Claim> {
 const always = (): number => 0;
 const never = (): number => 0.999;
 
-test('who keeps something takes away what is over beside it, and nothing else', async () => {
-  await using bed = new Bed();
+inBed('who keeps something takes away what is over beside it, and nothing else', async (bed) => {
   const store = bed.keeping(undefined, always);
   const claim = await held(store, 'work');
   expect(await store.keep(claim, RECORD)).toBe(true);
@@ -61,8 +62,7 @@ test('who keeps something takes away what is over beside it, and nothing else', 
   expect((await store.recall('work'))?.text).toBe('done');
 });
 
-test('a deletion that comes late does not meet a new record of that name', async () => {
-  await using bed = new Bed();
+inBed('a deletion that comes late does not meet a new record of that name', async (bed) => {
   const { client, strike } = striking(zookeeperClient(server.url));
   const counted = counting(client);
   // Whoever clears up from the beginning may be quicker than this test.
@@ -91,8 +91,7 @@ test('a deletion that comes late does not meet a new record of that name', async
   expect((await bed.looking.getData(past)).data.toString()).toBe(`1 ${HOUR_MS} new`);
 });
 
-test('a record costs one request, and what time it is one in a while', async () => {
-  await using bed = new Bed();
+inBed('a record costs one request, and what time it is one in a while', async (bed) => {
   const { client, counts } = counting(zookeeperClient(server.url));
   const store = bed.keeping(client, never);
   const claim = await held(store, 'work');
@@ -108,8 +107,7 @@ test('a record costs one request, and what time it is one in a while', async () 
   expect([count('multi') - multis, count('setData') - sets]).toEqual([0, 1]);
 });
 
-test('a record whose answer is lost is there, and may be kept again', async () => {
-  await using bed = new Bed();
+inBed('a record whose answer is lost is there, and may be kept again', async (bed) => {
   const { client, strike } = striking(zookeeperClient(server.url));
   const store = bed.keeping(client, never);
   const claim = await held(store, 'work');
@@ -126,11 +124,9 @@ test('a record whose answer is lost is there, and may be kept again', async () =
   expect((await store.recall('work'))?.text).toBe('done');
 });
 
-test('records of a layout that is not known are refused', async () => {
-  await using bed = new Bed();
+inBed('records of a layout that is not known are refused', async (bed) => {
   const store = bed.keeping();
-  const claim = await held(store, 'work');
-  await store.keep(claim, RECORD);
+  await store.keep(await held(store, 'work'), RECORD);
   await bed.looking.setData(bed.tree.record('work'), Buffer.from('2 something else'));
   await expect(store.recall('work')).rejects.toMatchObject({
     ...{ code: 'STORE', retryable: false },
@@ -138,8 +134,7 @@ test('records of a layout that is not known are refused', async () => {
   });
 });
 
-test('names that would end a path have records of their own, and none is listed', async () => {
-  await using bed = new Bed();
+inBed('names that would end a path have records of their own, and none is listed', async (bed) => {
   const names = ['a', 'a/b', 'a%2Fb', '%', '.', '..', '%kept', '\0', '😀'];
   await expectOwnRecords(bed.keeping(), names);
 });

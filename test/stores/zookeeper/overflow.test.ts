@@ -65,10 +65,7 @@ async function numbersIn(name: string): Promise<number[]> {
 
 const HELD = { state: 'held' };
 const WAITING = { state: 'waiting' };
-const REFUSED = {
-  state: 'error',
-  error: { code: 'STORE', retryable: true, outcome: 'failed' },
-};
+const REFUSED = { state: 'error', error: { code: 'STORE', retryable: true, outcome: 'failed' } };
 
 test.concurrent.each(KINDS)('no %s claim joins others at such numbers', async (kind) => {
   await using bed = new Bed(server);
@@ -127,9 +124,7 @@ test.concurrent.each(KINDS)('a queue of %s claims that is past all that goes on'
   expect(await ask(store, claim)).toMatchObject(kind === 'read' ? HELD : WAITING);
   expect((await numbersIn(name)).sort((a, b) => a - b)).toEqual([-1, 0]);
   await session.delete(path);
-  await until('was it admitted', async () => {
-    return (await store.renew([claim]))[0]?.state === 'held';
-  });
+  await until('was it admitted', async () => (await store.renew([claim]))[0]?.state === 'held');
 });
 
 test.concurrent('who only tries gets in when nobody holds, and only then', async () => {
@@ -185,9 +180,7 @@ async function expectInTurn(store: Store, claims: readonly Claim[], limit: numbe
     if (next) expect((await store.renew([next]))[0]).toMatchObject(WAITING);
     await store.release([claim]);
     if (!next) continue;
-    await until('was it admitted', async () => {
-      return (await store.renew([next]))[0]?.state === 'held';
-    });
+    await until('was it admitted', async () => (await store.renew([next]))[0]?.state === 'held');
   }
 }
 

@@ -1,15 +1,10 @@
 /** The user of the page may do what is needed, and nothing else; whoever may not is told so. */
-
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createLocks, evict, type Locks, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
-import {
-  type Acl,
-  type ZookeeperOptions,
-  type ZookeeperStoreOptions,
-  zookeeperStore,
-} from 'holdfast/zookeeper';
+import type { Acl, ZookeeperOptions, ZookeeperStoreOptions } from 'holdfast/zookeeper';
+import { zookeeperStore } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { RightsSession } from '../../clients/zookeeper/rights.ts';
 import { startSession } from '../../clients/zookeeper/sessions.ts';
@@ -126,8 +121,7 @@ test('what the root must permit: create, and read for whoever lists', async () =
   await useEverything(await at('cr'));
   const blind = await at('c');
   await blind.mutex('a').run(async () => {});
-  const first = list(blind, '')[Symbol.asyncIterator]().next();
-  await expect(first).rejects.toMatchObject(DENIED);
+  await expect(list(blind, '')[Symbol.asyncIterator]().next()).rejects.toMatchObject(DENIED);
   const closed = await at('drwa');
   await expect(closed.mutex('a').acquire()).rejects.toMatchObject(DENIED);
 });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Store } from 'holdfast';
 import { zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
 import { afterAll, expect, test } from 'vitest';
-import { claimOf, hasWaiter, sleep } from '../../methods/faults/bed.ts';
+import { claimOf, hasWaiter, inBeds, sleep } from '../../methods/faults/bed.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { gate } from '../../support/gate.ts';
 import { paced } from '../../support/this-run.ts';
@@ -13,6 +13,8 @@ import { type Striking, striking } from './striking-client.ts';
 
 const server = await startZookeeper();
 afterAll(() => server.close());
+
+const inBed = inBeds(() => new Bed());
 
 const TTL_MS = paced(1500);
 const UNKNOWN = { state: 'error', error: { outcome: 'unknown' } };
@@ -34,12 +36,10 @@ class Bed extends AnyBed {
   }
 }
 
-test.concurrent('a claim that is over while it is entered leaves no node', async () => {
-  await using bed = new Bed();
+inBed('a claim that is over while it is entered leaves no node', async (bed) => {
   const { store, strike } = bed.struck();
   // Others keep the session alive.
-  const other = claimOf('other', { ttlMs: TTL_MS });
-  await ask(store, other);
+  await ask(store, claimOf('other', { ttlMs: TTL_MS }));
   const claim = claimOf('a', { ttlMs: TTL_MS });
   strike('createProtected', 'lost');
   expect(await ask(store, claim)).toMatchObject(UNKNOWN);
@@ -53,8 +53,7 @@ test.concurrent('a claim that is over while it is entered leaves no node', async
   await until('was it gone', async () => (await bed.count('a')) === 0);
 });
 
-test.concurrent('a release that comes before its claim has a session is final', async () => {
-  await using bed = new Bed();
+inBed('a release that comes before its claim has a session is final', async (bed) => {
   const store = bed.store(server);
   const claim = claimOf('a');
   const answer = ask(store, claim);
@@ -79,8 +78,7 @@ test.concurrent.each(['unsent', 'lost', 'unanswered'] as const)(
   },
 );
 
-test.concurrent('several tries make nothing if a claim comes after they have looked', async () => {
-  await using bed = new Bed();
+inBed('several tries make nothing if a claim comes after they have looked', async (bed) => {
   const { store, strike } = bed.struck();
   const other = bed.store(server);
   const [first, second] = [claimOf('b', SEAT), claimOf('b', SEAT)];
@@ -98,8 +96,7 @@ test.concurrent('several tries make nothing if a claim comes after they have loo
   expect(await store.release(claims)).toEqual([true, true]);
 });
 
-test.concurrent('several tries look again if one of their queues has come meanwhile', async () => {
-  await using bed = new Bed();
+inBed('several tries look again if one of their queues has come meanwhile', async (bed) => {
   const { store, strike } = bed.struck();
   const other = bed.store(server);
   const claims = ['a', 'b'].map((name) => claimOf(name, { queue: false }));
@@ -114,8 +111,7 @@ test.concurrent('several tries look again if one of their queues has come meanwh
   expect(await store.release(claims)).toEqual([true, true]);
 });
 
-test.concurrent('several tries notice that a queue was removed and made again', async () => {
-  await using bed = new Bed();
+inBed('several tries notice that a queue was removed and made again', async (bed) => {
   const { store, strike } = bed.struck();
   const other = bed.store(server);
   const before = claimOf('b');
@@ -154,8 +150,7 @@ test.concurrent.each(['unsent', 'lost', 'unanswered'] as const)(
   },
 );
 
-test.concurrent('several tries with a lost reply are swept away after their TTL', async () => {
-  await using bed = new Bed();
+inBed('several tries with a lost reply are swept away after their TTL', async (bed) => {
   const { store, strike } = bed.struck();
   // Others keep the session alive.
   const other = claimOf('other', { ttlMs: TTL_MS });
@@ -169,8 +164,7 @@ test.concurrent('several tries with a lost reply are swept away after their TTL'
   });
 });
 
-test.concurrent('a claim that loses the mutex while it waits leaves with its leases', async () => {
-  await using bed = new Bed();
+inBed('a claim that loses the mutex while it waits leaves with its leases', async (bed) => {
   const { looking: java, path } = bed;
   const [gates, leases] = [`${path}/a/locks`, `${path}/a/leases`];
   for (const each of [path, `${path}/a`, leases]) await java.create(each, { kind: 'container' });

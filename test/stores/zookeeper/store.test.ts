@@ -5,7 +5,7 @@
 import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus, HeldStatus } from 'holdfast/store';
 import { afterAll, expect, test } from 'vitest';
-import { claimOf, TTL_MS } from '../../methods/faults/bed.ts';
+import { claimOf, inBeds, TTL_MS } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
@@ -13,6 +13,8 @@ import { Bed as AnyBed, ask, READ, SEAT, WRITE } from './fault-bed.ts';
 
 const server = await startZookeeper();
 afterAll(() => server.close());
+
+const inBed = inBeds(() => new Bed());
 
 const HELD = { state: 'held' };
 const WAITING = { state: 'waiting' };
@@ -62,9 +64,7 @@ class Bed extends AnyBed {
 
   /** Somebody who holds would be told of whatever concerns it, and so needs not to ask. */
   async attends(store: Store, claim: Claim): Promise<void> {
-    await until('was it watched', async () => {
-      return (await this.watched(claim.resource))[0]?.[0] === 0;
-    });
+    await until('was it watched', async () => (await this.watched(claim.resource))[0]?.[0] === 0);
     // The list is watched as well when this is answered, for that was asked for before it.
     expect(await renewed(store, claim)).toMatchObject(HELD);
   }
@@ -110,8 +110,7 @@ test.concurrent.each(LINES)('who waits for $who watches one node', async ({ clai
   expect(others.slice(1)).toEqual(watched);
 });
 
-test.concurrent('who waits for permits is told that the one before it has got them', async () => {
-  await using bed = new Bed();
+inBed('who waits for permits is told that the one before it has got them', async (bed) => {
   const claims = [0, 1, 2, 3].map(() => claimOf('a', SEAT));
   const stores = await bed.lineUp(claims);
   const [first, second, third, last] = claims as [Claim, Claim, Claim, Claim];
@@ -128,8 +127,7 @@ test.concurrent('who waits for permits is told that the one before it has got th
   expect((await lastIn()).waiters).toBe(0);
 });
 
-test.concurrent('of several who get permits at once, each tells the one behind it', async () => {
-  await using bed = new Bed();
+inBed('of several who get permits at once, each tells the one behind it', async (bed) => {
   const big = claimOf('a', { ...SEAT, permits: 2 });
   const small = [0, 1, 2].map(() => claimOf('a', SEAT));
   const [first, second, third] = small as [Claim, Claim, Claim];
@@ -147,8 +145,7 @@ test.concurrent('of several who get permits at once, each tells the one behind i
   expect(await renewed(three, third)).toMatchObject({ ...WAITING, ahead: 2 });
 });
 
-test.concurrent('a hold that left no note has died, whatever one before it noted', async () => {
-  await using bed = new Bed();
+inBed('a hold that left no note has died, whatever one before it noted', async (bed) => {
   const [store, dying, last] = [bed.store(server), bed.store(server), bed.store(server)];
   const [released, died, next] = [claimOf('a'), claimOf('a', { ttlMs: TTL_MS }), claimOf('a')];
   const first = (await ask(store, released)) as HeldStatus;
@@ -163,8 +160,7 @@ test.concurrent('a hold that left no note has died, whatever one before it noted
   expect((await thirdIn()).takeover).toEqual({ reason: 'expired', token: second.token });
 });
 
-test.concurrent('one who has waited for two is told how the second hold ended', async () => {
-  await using bed = new Bed();
+inBed('one who has waited for two is told how the second hold ended', async (bed) => {
   const claims = [claimOf('a'), claimOf('a', { ttlMs: TTL_MS }), claimOf('a')];
   const [store, dying, last] = (await bed.lineUp(claims)) as [Store, Store, Store];
   const [released, died, next] = claims as [Claim, Claim, Claim];
@@ -175,8 +171,7 @@ test.concurrent('one who has waited for two is told how the second hold ended', 
   expect((await thirdIn()).takeover).toEqual({ reason: 'expired', token });
 });
 
-test.concurrent('an eviction is told to the next one alone', async () => {
-  await using bed = new Bed();
+inBed('an eviction is told to the next one alone', async (bed) => {
   const [store, other] = [bed.store(server), bed.store(server)];
   const { token } = (await ask(store, claimOf('a'))) as HeldStatus;
   expect(await other.evict?.('a', token, { reason: 'it hangs', now: true })).toBe(true);
@@ -199,8 +194,7 @@ test.concurrent.each([false, true])('a heartbeat finds an eviction; at once: %s'
   expect(await renewed(store, claim)).toEqual(evicted);
 });
 
-test.concurrent('nothing is confirmed while there is no connection', async () => {
-  await using bed = new Bed();
+inBed('nothing is confirmed while there is no connection', async (bed) => {
   const { proxy, store } = await bed.proxied();
   const claim = claimOf('a');
   await ask(store, claim);
@@ -219,8 +213,7 @@ test.concurrent('nothing is confirmed while there is no connection', async () =>
   await until('was it confirmed', async () => (await renewed(store, claim))?.state === 'held');
 });
 
-test.concurrent('a release waits for what is on its way, and deletes it', async () => {
-  await using bed = new Bed();
+inBed('a release waits for what is on its way, and deletes it', async (bed) => {
   const { proxy, store } = await bed.proxied();
   await ask(store, claimOf('other'));
   await ask(bed.store(server), claimOf('a'));
@@ -235,8 +228,7 @@ test.concurrent('a release waits for what is on its way, and deletes it', async 
   expect(await bed.nodes('a')).toHaveLength(1);
 });
 
-test.concurrent('who only tries does not come where others hold', async () => {
-  await using bed = new Bed();
+inBed('who only tries does not come where others hold', async (bed) => {
   const [store, other] = [bed.store(server), bed.store(server)];
   await ask(store, claimOf('a'));
   const before = await bed.changesOf('a');

@@ -1,5 +1,4 @@
 /** A client of which single requests can be made to fail, to get no answer, or to wait. */
-
 import type { ZookeeperClient, ZookeeperSession } from 'holdfast/zookeeper';
 import { connectionLoss } from '../../../src/clients/zookeeper/errors.ts';
 

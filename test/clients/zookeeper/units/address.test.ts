@@ -6,8 +6,7 @@ import { checkPath } from '../../../../src/clients/zookeeper/paths.ts';
 
 describe('a URL', () => {
   it('names servers, a chroot and a user', () => {
-    const url = 'zookeeper://ann:p%40ss:word@h1:2182,h2,[::1]:9/a/b';
-    expect(destinationOf(url)).toEqual({
+    expect(destinationOf('zookeeper://ann:p%40ss:word@h1:2182,h2,[::1]:9/a/b')).toEqual({
       addresses: [
         { host: 'h1', port: 2182 },
         { host: 'h2', port: 2181 },
@@ -30,20 +29,10 @@ describe('a URL', () => {
   });
 
   it.each([
-    'zookeeper:h1',
-    'zookeeper://',
-    'redis://h1',
-    'zookeeper://h1:0',
-    'zookeeper://h1:70000',
-    'zookeeper://h1,,h2',
-    'zookeeper://secret@h1',
-    'zookeeper://:secret@h1',
-    'zookeeper://ann:secret%zz@h1',
-    'zookeeper://ann:sec/ret@h1',
-    'zookeeper://h1/a//b',
-    'zookeeper://h1/a/../b',
-    'zookeeper://h1/a%00b',
-    'zookeeper://h1/a?retries=3',
+    ...['zookeeper:h1', 'zookeeper://', 'redis://h1', 'zookeeper://h1:0', 'zookeeper://h1:70000'],
+    ...['zookeeper://h1,,h2', 'zookeeper://secret@h1', 'zookeeper://:secret@h1'],
+    ...['zookeeper://ann:secret%zz@h1', 'zookeeper://ann:sec/ret@h1', 'zookeeper://h1/a//b'],
+    ...['zookeeper://h1/a/../b', 'zookeeper://h1/a%00b', 'zookeeper://h1/a?retries=3'],
   ])('%s is refused, without a word of its password', (url) => {
     let refusal: unknown;
     try {

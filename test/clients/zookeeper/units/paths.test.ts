@@ -12,9 +12,7 @@ function expectOwnNames(resources: readonly string[]): void {
 }
 
 describe('the name of a node', () => {
-  it.each(PAIRS)('tells %s apart', (_what, one, other) => {
-    expectOwnNames([one, other]);
-  });
+  it.each(PAIRS)('tells %s apart', (_what, one, other) => expectOwnNames([one, other]));
 
   it('can be made of every character', () => {
     const basic = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code));

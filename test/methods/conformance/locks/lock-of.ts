@@ -10,10 +10,7 @@ export interface LockOf {
 
 /** Locks that must behave like a mutex. */
 export const MUTEXES: readonly LockOf[] = [
-  {
-    name: 'mutex',
-    of: (locks, resource, options) => locks.mutex(resource, options),
-  },
+  { name: 'mutex', of: (locks, resource, options) => locks.mutex(resource, options) },
   {
     name: 'semaphoreAsMutex',
     of: (locks, resource, options) => locks.semaphore(resource, { ...options, limit: 1 }),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Topic } from '../../../../src/testkit/case.ts';
+import { check, type Topic } from '../../../../src/testkit/case.ts';
 import { LONG_MS } from '../../../../src/testkit/test-bed.ts';
 
 const MIN_HOLD_MS = 500;
@@ -8,9 +8,9 @@ const MIN_HOLD_MS = 500;
 export const rate: Topic = {
   topic: 'rate',
   cases: [
-    {
-      name: 'no more holds than the limit begin in any minHold, and none waits for a heartbeat',
-      async run(bed) {
+    check(
+      'no more holds than the limit begin in any minHold, and none waits for a heartbeat',
+      async (bed) => {
         const { permits, queue } = bed.store.traits;
         const limit = permits ? 3 : 1;
         const stores = [bed.store, await bed.connect()];
@@ -33,6 +33,6 @@ export const rate: Topic = {
         const ttl = Math.min(LONG_MS, bed.store.maxTtlMs ?? LONG_MS);
         assert.ok(took < ttl / 3, `two turns took ${took} ms, as long as until a heartbeat`);
       },
-    },
+    ),
   ],
 };

@@ -2,15 +2,12 @@
 import { createLocks, isLockError, type MultiLease, tryAllOf } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import type { HoldRecord } from '../../histories/holds.ts';
-import { given, hear, machineMs, sleep, tell } from './talk.ts';
+import { given, hear, machineMs, type OnStore, sleep, tell } from './talk.ts';
 
-export interface BookerOptions {
-  /** A URL. */
-  readonly store: string;
+export interface BookerOptions extends OnStore {
   readonly names: readonly string[];
   /** How often it is to hold them. */
   readonly rounds: number;
-  readonly ttl: number;
 }
 
 export interface Booked {

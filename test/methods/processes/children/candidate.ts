@@ -1,22 +1,15 @@
 /** Stands for election and tells of its terms, until the test says enough. */
-
 import { createLocks } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { createElection } from 'holdfast/election';
-import { given, hear, machineMs, sleep, tell } from './talk.ts';
+import { given, hear, machineMs, type OnStore, sleep, tell } from './talk.ts';
 
-export interface CandidateOptions {
-  /** A URL. */
-  readonly store: string;
+export interface CandidateOptions extends OnStore {
   readonly name: string;
   readonly label: string;
-  readonly ttl: number;
 }
 
-export interface Leads {
-  readonly type: 'leads';
-  readonly token: bigint;
-}
+export type Leads = { readonly type: 'leads'; readonly token: bigint };
 
 export interface Led {
   readonly type: 'led';

@@ -1,21 +1,15 @@
 /** Holds one mutex, waits until it is told to, and then for another inside it. */
 import { createLocks, detectDeadlocks, isLockError } from 'holdfast';
 import { openStore } from 'holdfast/connect';
-import { given, hear, tell } from './talk.ts';
+import { given, hear, type OnStore, tell } from './talk.ts';
 
-export interface DinerOptions {
-  /** A URL. */
-  readonly store: string;
-  readonly ttl: number;
+export interface DinerOptions extends OnStore {
   readonly holds: string;
   readonly wants: string;
 }
 
 /** The event `deadlock`. */
-export interface ToldOfDeadlock {
-  readonly type: 'deadlock';
-  readonly pids: readonly number[];
-}
+export type ToldOfDeadlock = { readonly type: 'deadlock'; readonly pids: readonly number[] };
 
 export interface Dined {
   readonly type: 'end';

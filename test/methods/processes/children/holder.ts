@@ -1,17 +1,13 @@
 /** Takes a mutex and keeps it, in one of several ways, until it is lost or the test says enough. */
-
 import { createLocks, type IfBusy, isLockError } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { sqlFence } from 'holdfast/fence';
 import Database from 'libsql';
-import { given, hear, machineMs, sleep, tell } from './talk.ts';
+import { given, hear, machineMs, type OnStore, sleep, tell } from './talk.ts';
 
-export interface HolderOptions {
-  /** A URL. */
-  readonly store: string;
+export interface HolderOptions extends OnStore {
   /** The guarded database is beside it. */
   readonly file: string;
-  readonly ttl: number;
   /**
    * `watch`: looks at the lease every millisecond. `block`: looks without letting the event loop
    * turn. `stop`: stops itself between its check and its write.

@@ -1,16 +1,11 @@
 /** Does something once, and stops itself when its lease was looked at and before it is recorded. */
-
 import { createLocks, isLockError } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { once } from 'holdfast/once';
 import { aroundStore } from 'holdfast/testkit';
-import { given, tell } from './talk.ts';
+import { given, type OnStore, tell } from './talk.ts';
 
-export interface KeeperOptions {
-  /** A URL. */
-  readonly store: string;
-  readonly ttl: number;
-}
+export type KeeperOptions = OnStore;
 
 /** What became of it. */
 export interface Kept {

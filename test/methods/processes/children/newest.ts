@@ -1,19 +1,12 @@
 /** Asks for a mutex as the newest of several, and tells what becomes of it. */
 import { createLocks, isLockError, type LeaseLostError } from 'holdfast';
 import { openStore } from 'holdfast/connect';
-import { given, hear, tell } from './talk.ts';
+import { given, hear, type OnStore, tell } from './talk.ts';
 
-export interface NewestOptions {
-  /** A URL. */
-  readonly store: string;
-  readonly ttl: number;
-}
+export type NewestOptions = OnStore;
 
 /** It got no lease. */
-export interface Missed {
-  readonly type: 'missed';
-  readonly why: string;
-}
+export type Missed = { readonly type: 'missed'; readonly why: string };
 
 const { store, ttl } = given<NewestOptions>();
 const locks = createLocks(await openStore(store), { ttl });

@@ -1,14 +1,10 @@
 /** Hands its lease over, or takes one over, and stops or dies when the store has done it. */
-
 import { createLocks, isLockError, type Lease } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { aroundStore } from 'holdfast/testkit';
-import { given, hear, tell } from './talk.ts';
+import { given, hear, type OnStore, tell } from './talk.ts';
 
-export interface PasserOptions {
-  /** A URL. */
-  readonly store: string;
-  readonly ttl: number;
+export interface PasserOptions extends OnStore {
   /** What happens to it before it hears of the store's reply; default nothing. */
   readonly before?: NodeJS.Signals;
   /** What it takes over; default: it takes the mutex itself, and gives it. */

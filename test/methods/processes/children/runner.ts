@@ -1,12 +1,9 @@
 /** Works for a moment under a mutex with a `minHold`, and exits at once. */
 import { createLocks } from 'holdfast';
 import { openStore } from 'holdfast/connect';
-import { given, machineMs, tell } from './talk.ts';
+import { given, machineMs, type OnStore, tell } from './talk.ts';
 
-export interface RunnerOptions {
-  /** A URL. */
-  readonly store: string;
-  readonly ttl: number;
+export interface RunnerOptions extends OnStore {
   readonly minHold: number;
 }
 

@@ -1,12 +1,9 @@
 /** Holds a semaphore with a `minHold` for a moment, again and again, as often as it is let. */
 import { createLocks, isLockError, systemClock } from 'holdfast';
 import { openStore } from 'holdfast/connect';
-import { given, machineMs, tell } from './talk.ts';
+import { given, machineMs, type OnStore, tell } from './talk.ts';
 
-export interface StarterOptions {
-  /** A URL. */
-  readonly store: string;
-  readonly ttl: number;
+export interface StarterOptions extends OnStore {
   readonly limit: number;
   readonly minHold: number;
 }

@@ -24,9 +24,7 @@ export interface TakerOptions {
 }
 
 /** From now on it keeps this lock, once it has it, and says `keeps`; or none. */
-export interface Keep {
-  readonly keep?: string;
-}
+export type Keep = { readonly keep?: string };
 
 export interface Took {
   /** The resource. */
@@ -36,9 +34,7 @@ export interface Took {
 
 const { client, sentinels, group, resources, ttl } = given<TakerOptions>();
 let kept: string | undefined;
-process.on('message', (told) => {
-  kept = (told as Keep).keep;
-});
+process.on('message', (told) => (kept = (told as Keep).keep));
 process.once('disconnect', () => process.exit());
 const locks = createLocks(redisStore(await connected()), { ttl });
 await Promise.all(resources.map(take));

@@ -1,5 +1,12 @@
 /** How a child speaks with the test: messages, and times on the machine's monotonic clock. */
 
+/** What most children are given. */
+export interface OnStore {
+  /** A URL. */
+  readonly store: string;
+  readonly ttl: number;
+}
+
 /** Milliseconds on a clock that all processes of the machine share. */
 export function machineMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;

@@ -1,11 +1,7 @@
 /** The conformance suite on PostgreSQL, through one kind of client. */
 import type { Store } from 'holdfast';
-import {
-  migratePostgres,
-  type PostgresClient,
-  type PostgresOptions,
-  postgresStore,
-} from 'holdfast/postgres';
+import type { PostgresClient, PostgresOptions } from 'holdfast/postgres';
+import { migratePostgres, postgresStore } from 'holdfast/postgres';
 import type { Fixture } from 'holdfast/testkit';
 import { Client } from 'pg';
 import { afterAll } from 'vitest';

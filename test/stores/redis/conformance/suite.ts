@@ -120,10 +120,7 @@ async function leaveRecord(store: Store): Promise<void> {
   await store.close?.();
 }
 
-export interface Connected {
-  readonly client: RedisClient;
-  end(): unknown;
-}
+export type Connected = { readonly client: RedisClient; end(): unknown };
 
 export async function ioredis({ url }: RedisServer): Promise<Connected> {
   const client = new Redis(url);

@@ -5,10 +5,8 @@ import { afterAll } from 'vitest';
 import type { OptionalVerb } from '../../../../src/contract/store.ts';
 import { type Recipe, Tree } from '../../../../src/stores/zookeeper/layout.ts';
 import { semaphoreStoreOf } from '../../../../src/stores/zookeeper/semaphore/semaphore-store.ts';
-import {
-  type ZookeeperStoreParts,
-  zookeeperStoreOf,
-} from '../../../../src/stores/zookeeper/zookeeper-store.ts';
+import type { ZookeeperStoreParts } from '../../../../src/stores/zookeeper/zookeeper-store.ts';
+import { zookeeperStoreOf } from '../../../../src/stores/zookeeper/zookeeper-store.ts';
 import { movableClock } from '../../../methods/conformance/movable-clock.ts';
 import { suite } from '../../../methods/conformance/suite.ts';
 import { startZookeeper } from '../../../servers/zookeeper-server.ts';
