@@ -1,7 +1,7 @@
 /**
  * Acquire and release of a free lock: one after another, and with many
  * resources at once. The floor is the bare client, with the same binding or package.
- * The processor time of a pair, of this process and of the server, holds on any machine.
+ * Beside its rate stands the processor time of a pair, of this process and of the server.
  */
 import { atOnce, type Candidate, compare, type Round } from '../measuring/result.ts';
 import {
