@@ -3,8 +3,8 @@ import { allOf, type Member } from 'holdfast';
 import type { Eviction, GoneReason, GoneStatus } from 'holdfast/store';
 import { describe, expect } from 'vitest';
 import { REPLACED } from '../../src/core/errors.ts';
-import type { Bed, it } from '../support/scripted-store.ts';
-import { failure, held, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
+import type { Bed } from '../support/scripted-store.ts';
+import { failure, held, it, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 const NEWEST = { ifBusy: 'replace-waiting' } as const;
 const REPLACES = { replaces: true } as const;

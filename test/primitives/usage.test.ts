@@ -121,9 +121,15 @@ function upTo(most: number): Rule {
   return (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= most;
 }
 
-const either = (...words: readonly unknown[]): Rule => (value) => words.includes(value);
+const either =
+  (...words: readonly unknown[]): Rule =>
+  (value) =>
+    words.includes(value);
 
-const is = (type: string): Rule => (value) => typeof value === type;
+const is =
+  (type: string): Rule =>
+  (value) =>
+    typeof value === type;
 
 const never: Rule = () => false;
 

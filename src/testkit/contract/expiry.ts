@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { MAX_BATCH } from '../../contract/store.ts';
-import { check, gone, held, hold, type Topic, waiting, WHO } from '../case.ts';
+import { check, gone, held, hold, type Topic, WHO, waiting } from '../case.ts';
 
 export const renew: Topic = {
   topic: 'renew',

@@ -2,7 +2,7 @@
 import fs, { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { expect, onTestFinished, type TestAPI, test as base } from 'vitest';
+import { test as base, expect, onTestFinished, type TestAPI } from 'vitest';
 import type { SqliteDatabase } from '../../../src/clients/sqlite/connection.ts';
 import type { Claim, ClaimStatus, Store } from '../../../src/contract/store.ts';
 import type { SqliteParts, SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';

@@ -8,9 +8,7 @@ export const semaphore: Topic = {
   cases: [
     check('never more permits than the limit are out, whatever their weight', async (bed) => {
       const stores = [bed.store, await bed.connect()];
-      const locks = stores.map((store) =>
-        bed.locks({}, store).semaphore(bed.name(), { limit: 5 }),
-      );
+      const locks = stores.map((store) => bed.locks({}, store).semaphore(bed.name(), { limit: 5 }));
       const room = new Occupancy();
       const task = (i: number) => {
         const permits = 1 + (i % 4);
