@@ -6,6 +6,7 @@
 import { built as builtInGo } from '../test/methods/sharing/go.ts';
 import { withGo } from '../test/servers/go-build.ts';
 import { buildKubeApiserver } from '../test/servers/kubernetes-program.ts';
+import { setup as fetchPrograms } from '../test/servers/programs.ts';
 import { RUN, turnOf } from '../test/support/this-run.ts';
 import { chosen, touched } from './changed.ts';
 import { program, type Step, script } from './steps.ts';
@@ -51,13 +52,21 @@ export const QUICK: readonly Step[] = [
 
 const ALL_FILES: readonly string[] = ['test/'];
 
-/** What the tests on Kubernetes need. Built once for a machine, in minutes, while others run. */
-const apiServer: Step = {
-  ...{ name: 'API server', seconds: 500, beside: true },
-  run: () => buildOnce().then(() => ({ passed: 1, failed: [], skipped: [] })),
-};
+/** Makes what other steps need, while those run that do without. */
+const making = (name: string, seconds: number, make: () => Promise<unknown>): Step => ({
+  ...{ name, seconds, beside: true },
+  run: () => make().then(() => ({ passed: 1, failed: [], skipped: [] })),
+});
+
+let fetching: Promise<void> | undefined;
+/** What Debian's packages have. */
+function fetchOnce(): Promise<void> {
+  fetching ??= fetchPrograms();
+  return fetching;
+}
 
 let building: Promise<void> | undefined;
+/** What the tests on Kubernetes need: once for a machine, in minutes. */
 function buildOnce(): Promise<void> {
   building ??= withGo(async (place) => {
     await buildKubeApiserver(place);
@@ -75,18 +84,21 @@ async function withApiServer(files: readonly string[]): Promise<readonly string[
   return files;
 }
 
+const onKubernetes = async (): Promise<readonly string[]> =>
+  withApiServer(await touched('kubernetes'));
+
 export const CI: readonly Step[] = [
   wholePackage,
   tests('processes', { seconds: 60 }),
   tests('examples', { seconds: 60 }),
+  // The first one that starts any of the programs.
+  tests('leaks', { seconds: 100, files: () => fetchOnce().then(() => turnOf(LEAKS, 2)) }),
   tests('commands', { seconds: 35 }),
-  tests('leaks', { seconds: 100, files: async () => turnOf(LEAKS, 2) }),
   tests('servers', { seconds: 600, files: () => chosen('servers') }),
-  tests('sharing', { seconds: 60, files: () => chosen('sharing') }),
-  tests('kubernetes', {
-    seconds: 0,
-    files: async () => withApiServer(await touched('kubernetes')),
-  }),
+  tests('sharing', { seconds: 250, files: () => chosen('sharing') }),
+  tests('kubernetes', { seconds: 0, files: onKubernetes }),
+  making('programs', 150, fetchOnce),
+  making('API server', 0, onKubernetes),
   types,
   format,
   documentation,
@@ -167,7 +179,11 @@ export const BATTERY: readonly Proof[] = [
     what: 'histories of every store, under kills and stops, judged by two checkers',
     from: 'test/methods/histories/run.ts',
   },
-  { step: apiServer, what: 'the API server is built', from: 'test/servers/kubernetes-program.ts' },
+  {
+    step: making('API server', 500, buildOnce),
+    what: 'the API server is built',
+    from: 'test/servers/kubernetes-program.ts',
+  },
   {
     step: types,
     what: 'types of the project, the snippets of its pages, decorators, the page',

@@ -170,8 +170,15 @@ function memberCells({ number, kind, permits, leftMs, holder }: Member, queue: Q
     plain(holder.host),
     String(holder.pid),
     plain(holder.label ?? ''),
-    // The Swedish way is that of ISO 8601, in local time.
-    new Date(holder.since).toLocaleString('sv-SE'),
+    localTime(holder.since),
     `${(leftMs / 1000).toFixed(1)}s`,
   ];
+}
+
+/** By hand: a locale that writes so may be missing. */
+function localTime(epochMs: number): string {
+  const date = new Date(epochMs);
+  const two = (n: number): string => String(n).padStart(2, '0');
+  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
+  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`;
 }

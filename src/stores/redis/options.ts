@@ -7,6 +7,7 @@ import { linkOf, type RedisClient } from '../../clients/redis/client.ts';
 import { Hazards } from './hazards.ts';
 import type { RedisStoreParts } from './redis-store.ts';
 
+/** Options of both forms of locks. */
 export interface ServerOptions {
   /**
    * All keys and channels of ours begin with this and a colon; default `holdfast`. It may have

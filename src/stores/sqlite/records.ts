@@ -13,7 +13,7 @@
  * - Without a boot's name a reboot is only known if the monotonic clock is behind the note. If it
  *   is not, it has gone on from there by no more than the time that has passed, so ends may stay.
  * What would break it: an end noted as wall time, which is known only once the network has set the
- * clock, minutes after the boot.
+ * clock, minutes after the boot; a reading of one clock noted without the other's.
  */
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import type { FileConnection, SqliteStatement } from '../../clients/sqlite/connection.ts';

@@ -264,6 +264,8 @@ export class FollowedQueue {
       },
       () => {
         own.crowdWatched = false;
+        // A look before it, whose reply comes with what ended its watch, has it undisturbed since.
+        own.undisturbed = false;
       },
     );
   }

@@ -7,7 +7,7 @@ const NAMED_BY_CUSTOM = new Set(
 );
 const UNFINISHED = /\b(TODO|FIXME|XXX)\b|@ts-(ignore|nocheck)/;
 
-const CONCURRENT = /\b(?:test|it|describe)\.concurrent\b|\binBeds\(/;
+const CONCURRENT = /\b(?:test|it|describe)\.concurrent\b|\b(?:inBeds|onOwn|onServer)\(/;
 const HOOK = /^import \{[^}]*\b(?:onTest(?:Finished|Failed)|closing)\b[^}]*\} from '/m;
 
 const MAX_ROOT_FILES = 16;

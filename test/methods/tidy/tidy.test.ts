@@ -20,8 +20,7 @@ import { readTree, type Tree } from './tree.ts';
 import { typeNameProblems, wordProblems } from './words.ts';
 
 const tree = readTree();
-const SHARED_HOOK =
-  "import { onTestFinished, test } from 'vitest';\ntest.concurrent('a', async () => {});\n";
+const HOOK = "import { onTestFinished, test } from 'vitest';\n";
 const clients = new Set(Object.keys(manifestOf(tree).peerDependencies ?? {}));
 
 type Rule = [sentence: string, problems: (tree: Tree) => readonly string[]];
@@ -72,7 +71,12 @@ describe('these checks find', () => {
     ['a name in camel case', fileNameProblems(only('src/localQueue.ts'))],
     ['unfinished work', unfinishedProblems(only('src/a.ts', '// TODO'))],
     ['an error of one realm', realmProblems(only('src/a.ts', 'if (e instanceof Error) f();'))],
-    ['a hook that several tests share', hookProblems(only('test/a.test.ts', SHARED_HOOK))],
+    ...["test.concurrent('a', run);", "inBeds(newBed)('a', run);", "onOwn('a', run);"].map(
+      (line): [string, readonly string[]] => [
+        `a hook that several tests share: ${line}`,
+        hookProblems(only('test/a.test.ts', HOOK + line)),
+      ],
+    ),
     ['a bare assert.ok()', assertProblems(only('src/testkit/a.ts', 'assert.ok(a && b);'))],
     ['a bare assert()', assertProblems(only('src/testkit/a/b.ts', 'assert(a);'))],
     ['a banned word in a path', wordProblems(only('src/redis-driver.ts'))],
