@@ -46,7 +46,7 @@ export class Asks {
     return this.#asks.length === 0;
   }
 
-  /** A third of the shortest TTL: three tries fit into a life. */
+  /** A third of the shortest TTL: one that runs out leaves time for the next. */
   get limitMs(): number {
     const third = Math.min(...this.#asks.map(({ ttlMs }) => ttlMs)) / 3;
     return Math.min(Math.max(third, SHORTEST_LIMIT_MS), LONGEST_LIMIT_MS);

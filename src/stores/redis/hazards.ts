@@ -4,7 +4,7 @@
  * A hazard is a configuration in which a claim may vanish, or live on unseen. The process warns of
  * it once; with `refuse`, the store claims nothing on such a server. It always refuses a server on
  * which locks are impossible.
- * Invariant: nothing is written on a connection before its own server has been looked at. So the
+ * Invariant: no claim is written on a connection before its own server has been looked at. So the
  * store looks at each primary of a cluster, and at the one after a fail-over or a restart too,
  * wherever a redirection leads; and no connection waits for the look at another server.
  * What breaks it: a configuration that changes while the connection lives, or looking at the server

@@ -12,7 +12,8 @@
  * loss of other claims. Only a writer may be a reader in what was lost, beside others, so after a
  * writer the script asks.
  * What breaks it: a secret shown by a process that holds no more; a release on its way for so long
- * that its claim is over where it lived, but not on the clock of this server.
+ * that its claim is over where it lived, but not on the clock of this server; an eviction at once
+ * that a fail-over loses with the grant after it, before the evicted process hears of it.
  */
 
 import { Answer } from '../../base/answer.ts';

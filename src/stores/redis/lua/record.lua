@@ -25,7 +25,7 @@
 -- A lost slot of a cluster looks like one never used, so in doubt a slot asks for the record of its
 -- server, which counts all that may bring it slots (server.lua).
 -- Where statistics prove that nothing was lost since the start, the loss was at the start.
--- A program with `trust` writes the same record, and only skips the wait (queue.lua).
+-- A program with `trust` writes the same record, and only skips the wait: it finds `open`.
 -- It also keeps the highest number given to a claim that holds alone, or of an idle resource, which
 -- leaves no key behind, so that numbers grow even if the server's clock goes back.
 -- Layout 1: replication id 40, open at (ms) 13, highest number 16, maxTtl 13; then the number of
