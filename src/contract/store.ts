@@ -61,6 +61,7 @@ export interface Claim {
 /** How the previous hold of a resource ended, so that its successor can recover unfinished work. */
 export interface Takeover {
   readonly reason: 'released' | 'expired' | 'evicted' | 'handed-over';
+  /** The first one of its claim: hand-offs within its process count on, unseen by the store. */
   readonly token: bigint;
 }
 
