@@ -4,9 +4,10 @@
  * Invariant: as long as this process runs, every member is called at least once every third of its
  * TTL, so that one heartbeat may fail, and the next is in time. Members of equal TTL share one
  * timer, and their requests of one tick travel together: N of them cost N/100 requests an interval.
- * A tick arms the next one before it calls a member, because a claim with enough life left relies on
- * it to notice its deadline. Where the clock may have stood still, all are called at once. An empty
- * group stays until its next tick, because a lock that is taken alone is often taken again soon.
+ * A tick arms the next one before it calls a member, because a claim with enough life left relies
+ * on it to notice its deadline. Where the clock may have stood still, all are called at once. An
+ * empty group stays until its next tick, because a lock that is taken alone is often taken again
+ * soon.
  * What would break it: a timer for each claim that is set again only after its reply.
  */
 import { type Clock, type Timer, timers } from '../base/clock.ts';

@@ -13,7 +13,7 @@ import { SharedTimer, type TimeLimit } from '../base/shared-timer.ts';
 import { StoreError, toStoreError } from '../contract/errors.ts';
 import type { Store } from '../contract/store.ts';
 
-/** The time limit of one request is the TTL divided by this: one that runs out leaves time for the next. */
+/** The TTL divided by this is the time limit of one request, and leaves time for the next. */
 export const TRIES_PER_TTL = 3;
 
 export class TimeLimits {
