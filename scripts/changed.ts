@@ -10,7 +10,7 @@
  *   third of the project.
  *
  * Programs in other languages, which share locks, take long to fetch and to start: two files in
- * which each language has its turn stand for all, and of those that see the change two in each run.
+ * which each language has its turn stand for all, and of those that see the change one in each run.
  * The API server of Kubernetes takes minutes to build: its tests run for a change of their own room
  * alone. Pages touch nothing.
  *
@@ -52,7 +52,7 @@ export async function chosen(project: Project): Promise<string[]> {
   const { files, seen } = await look();
   const near = await touched(project);
   const all = files[project].length;
-  if (project === 'sharing') return [...new Set([...turnOf(near, 2), ...SMOKE])];
+  if (project === 'sharing') return [...new Set([...turnOf(near), ...SMOKE])];
   const some = turnOf(near, Math.ceil(all / 4));
   const suites = seen.general ? suitesOf(files[project]) : [];
   const first = new Set([...suites, ...some]);
