@@ -2,11 +2,10 @@
 --
 -- Invariant: the admitted claims are a prefix of the living ones in order of arrival, and after
 -- every step the dead claims are out of the way and all that fit are admitted
--- (contract/admission.ts). A step is one script, so none sees half of another. A claim that found no
--- key is a string, which costs one command, until another joins. Then, and until the key goes, it is
--- a hash: '#' is the head, an id leads to its claim, a place in the order of arrival to the id that
--- waits there, 'T' and an id to a tombstone, 'T' and a number to the id of one, in the order of
--- burial.
+-- (contract/admission.ts). A step is one script, so none sees half of another. A claim that finds
+-- no key is a string, which costs one command, until another joins: then, until the key goes, a
+-- hash. '#' is its head, an id leads to its claim, a place in the order of arrival to the id that
+-- waits there, 'T' and an id to a tombstone, 'T' and a number to the id of the one buried then.
 -- No step costs more when more claims wait: the head (functions.lua) says enough, so only claims
 -- that block others are read.
 -- String: id 32, number 16, expires (ms) 13, and the terms as the claim brings them:
