@@ -3,7 +3,7 @@
  *
  * What each round keeps adds up, and what is kept once, such as compiled code and caches, does not.
  * So the second half of the rounds is measured against the first, when nothing more can be
- * collected, and what seems to leak is measured again: noise does not grow each time, a leak does.
+ * collected, and what seems to leak is measured again: noise ends some time, a leak does not.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -27,7 +27,8 @@ const CONNECTION = {
 };
 /** What the process itself may use more of, in bytes: a few tables that have grown. */
 const NOISE = 32 * 1024;
-const TRIES = 3;
+/** Until such tables stand still; a leak grows in each of them. */
+const TRIES = 12;
 
 /** For answers that nobody waits for, and for what Node frees some turns later, in ms. */
 const PAUSE_MS = 50;
