@@ -24,6 +24,7 @@ type More = Omit<Figure, 'room' | 'stores'>;
 const SERVERS = ['redis', 'postgres', 'mysql', 'etcd', 'zookeeper'];
 /** In the order of the tables. */
 const SCALE = ['redis', 'postgres', 'mysql', 'sqlite', 'etcd', 'zookeeper'];
+const DOCUMENTS = ['table', 'mongodb', 'consul', 'dynamodb', 's3'];
 
 const of =
   (room: Figure['room']) =>
@@ -34,7 +35,7 @@ export const FIGURES: Readonly<Record<string, Figure>> = {
   uncontended: cost(['sqlite', ...SERVERS, 'hazelcast']),
   once: cost(['sqlite', 'redis'], { together: true }),
   fences: cost(['sqlite', 'redis', 'postgres']),
-  passing: cost(SCALE, { together: true }),
+  passing: cost([...SCALE, 'memory', ...DOCUMENTS], { together: true }),
   quorum: cost(['redis'], { together: true, servers: 5 }),
   size: cost(['memory'], { together: true }),
   compare: crowds(['redis', 'postgres', 'mysql', 'sqlite', 'hazelcast'], {

@@ -1,11 +1,16 @@
 /** The servers that figures need. One that several need is started for the first of them. */
 import { join } from 'node:path';
+import { tableSchema } from 'holdfast/table';
+import { ConsulServer } from '../test/servers/consul-server.ts';
 import { startEtcd } from '../test/servers/etcd-server.ts';
 import { HAZELCAST, HazelcastCluster } from '../test/servers/hazelcast-cluster.ts';
 import { startMariadb } from '../test/servers/mariadb-server.ts';
+import { MongodbServer } from '../test/servers/mongodb-server.ts';
 import { startPostgres } from '../test/servers/postgres-server.ts';
 import { RedisServer } from '../test/servers/redis-server.ts';
 import { startZookeeper } from '../test/servers/zookeeper-server.ts';
+import { startTable } from '../test/stores/dynamodb/table.ts';
+import { startBucket } from '../test/stores/objects/bucket.ts';
 import { scratchFolder } from './measuring/processes.ts';
 import type { Place } from './measuring/subject.ts';
 
@@ -32,6 +37,12 @@ const ETCD = ['--heartbeat-interval=100', '--election-timeout=1000'];
 /** As by default, and as `fencedLockStore` takes it to be. */
 const HAZELCAST_SESSION_S = 60;
 
+/** With credentials, which clients want, and servers for tests believe. */
+function byAws(place: string, endpoint: string): string {
+  Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' });
+  return `${place}?region=us-east-1&endpoint=${endpoint}`;
+}
+
 const STARTS: Readonly<Record<string, () => Promise<Server>>> = {
   memory: async () => ({ url: 'memory:', pids: [] }),
   sqlite: async () => ({ url: `sqlite:${join(scratchFolder(), 'locks.db')}`, pids: [] }),
@@ -45,6 +56,11 @@ const STARTS: Readonly<Record<string, () => Promise<Server>>> = {
     const [row] = await server.query('SHOW server_version');
     const label = `PostgreSQL ${row?.server_version}`;
     return { url: server.url, pids: [server.pid], label };
+  },
+  table: async () => {
+    const server = opened(await startPostgres({ config: POSTGRES }));
+    await server.query(tableSchema('postgres'));
+    return { url: `table+${server.url}`, pids: [] };
   },
   mysql: async () => {
     const server = opened(await startMariadb({ config: MARIADB }));
@@ -68,6 +84,23 @@ const STARTS: Readonly<Record<string, () => Promise<Server>>> = {
     const { url, members } = opened(await HazelcastCluster.start(options));
     const label = `Hazelcast ${HAZELCAST.version}, three members`;
     return { url, pids: members.map(({ pid }) => pid), label };
+  },
+  mongodb: async () => {
+    const { url } = opened(await MongodbServer.start());
+    return { url: url.replace('/?', '/test?'), pids: [] };
+  },
+  consul: async () => {
+    const { url } = opened(await ConsulServer.start());
+    return { url: url.replace('http:', 'consul:'), pids: [] };
+  },
+  dynamodb: async () => {
+    const { url } = opened(await startTable());
+    return { url: byAws('dynamodb://locks', url), pids: [], label: 'DynamoDB Local' };
+  },
+  s3: async () => {
+    const { url } = opened(await startBucket());
+    const place = byAws('s3://locks/', url);
+    return { url: `${place}&forcePathStyle=true`, pids: [], label: 'moto for S3' };
   },
 };
 

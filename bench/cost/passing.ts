@@ -6,7 +6,7 @@ import { isLockError, type Locks, tryAllOf } from 'holdfast';
 import { sleep } from '../measuring/processes.ts';
 import { quantile, report, timed } from '../measuring/result.ts';
 import { difference, type Place } from '../measuring/subject.ts';
-import { subjectAt } from '../stores/index.ts';
+import { watchedAt } from '../stores/index.ts';
 import { locksAt } from '../stores/ours.ts';
 
 const TIMES = 100;
@@ -21,7 +21,7 @@ type Measuring = (what: string, times: number, deed: (n: number) => unknown) => 
 
 export async function measure(places: readonly Place[]): Promise<void> {
   for (const { url, pids } of places) {
-    const { name, asks, observe } = await subjectAt(url);
+    const { name, asks, observe } = await watchedAt(url);
     const observer = await observe({ url, pids });
     const measuring: Measuring = async (what, times, deed) => {
       let n = 0;

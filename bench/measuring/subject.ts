@@ -38,9 +38,16 @@ export interface Observer {
   close(): unknown;
 }
 
-export interface Subject {
+export interface Watched {
   /** As the tables say it. */
   readonly name: string;
+  /** What its clients ask for, in `Work`. */
+  readonly asks: string;
+  /** Makes the tables of all contenders. */
+  observe(place: Place): Observer | Promise<Observer>;
+}
+
+export interface Subject extends Watched {
   /** By the names that the tables show; workers get them as text. */
   readonly contenders: Readonly<Record<string, Connect>>;
   /** Who wants free locks, in groups that are compared, the floor first. */
@@ -51,8 +58,6 @@ export interface Subject {
   readonly goals?: readonly [number, number];
   /** Who wants the same lock, the floor first; empty where no table has a crowd. */
   readonly contended: readonly string[];
-  /** What its clients ask for, in `Work`. */
-  readonly asks: string;
   /** Of ours, while others want the same lock. */
   readonly crowd?: {
     /** Of the gap, as a multiple of the floor's. */
@@ -62,8 +67,6 @@ export interface Subject {
     /** Of the longest wait, as a multiple of the median. */
     readonly longest?: number;
   };
-  /** Makes the tables of all contenders. */
-  observe(place: Place): Observer | Promise<Observer>;
   /** What this process has done so far, where no server counts it. */
   counts?(): Work;
 }

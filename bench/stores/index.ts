@@ -1,5 +1,5 @@
 /** The stores by the schemes of their URLs. Only what a process needs is loaded. */
-import type { Subject } from '../measuring/subject.ts';
+import type { Subject, Watched } from '../measuring/subject.ts';
 
 const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
   sqlite: async () => (await import('./sqlite.ts')).sqlite,
@@ -13,6 +13,9 @@ const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
   hazelcast: async () => (await import('./hazelcast.ts')).hazelcast,
 };
 
+/** Those whose free and contended locks no table has. */
+const DOCUMENTS = /^(memory|table\+postgres|mongodb|consul|dynamodb|s3)$/;
+
 export function schemeOf(url: string): string {
   return /^[^:]*/.exec(url)?.[0] ?? '';
 }
@@ -21,4 +24,10 @@ export async function subjectAt(url: string): Promise<Subject> {
   const subject = await SUBJECTS[schemeOf(url)]?.();
   if (!subject) throw new Error(`There is no store for ${schemeOf(url)}:.`);
   return subject;
+}
+
+export async function watchedAt(url: string): Promise<Watched> {
+  const scheme = schemeOf(url);
+  if (!DOCUMENTS.test(scheme)) return subjectAt(url);
+  return (await import('./documents.ts')).documentsOf(scheme);
 }

@@ -18,8 +18,17 @@ export function calls(): number {
 
 const COUNTED = ['claim', 'claimAll', 'renew', 'handOver', 'release', 'inspect', 'evict'] as const;
 
+let memory: Promise<Store> | undefined;
+
+/** Memory is one store, for all who open it. */
+function open(url: string): Promise<Store> {
+  if (url !== 'memory:') return opened(url);
+  memory ??= opened(url);
+  return memory;
+}
+
 /** The store, whose verbs are counted: no server does it for some. */
-async function open(url: string): Promise<Store> {
+async function opened(url: string): Promise<Store> {
   const store = await openStore(url);
   for (const name of COUNTED) {
     const verb = store[name] as ((...args: unknown[]) => unknown) | undefined;
