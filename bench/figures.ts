@@ -35,7 +35,7 @@ export const FIGURES: Readonly<Record<string, Figure>> = {
   uncontended: cost(['sqlite', ...SERVERS, 'hazelcast']),
   once: cost(['sqlite', 'redis'], { together: true }),
   fences: cost(['sqlite', 'redis', 'postgres']),
-  passing: cost([...SCALE, 'memory', ...DOCUMENTS], { together: true }),
+  passing: cost([...SCALE, 'hazelcast', 'memory', ...DOCUMENTS], { together: true }),
   quorum: cost(['redis'], { together: true, servers: 5 }),
   size: cost(['memory'], { together: true }),
   compare: crowds(['redis', 'postgres', 'mysql', 'sqlite', 'hazelcast'], {

@@ -2,8 +2,8 @@
  * Which tests on servers CI runs, where they have some ten of 25 minutes; all of them take half an
  * hour. The battery runs all.
  *
- * - The files that see what has changed, directly or not, but at most a fifth of a project: another
- *   fifth in each run.
+ * - The files that see what has changed, directly or not, but at most a sixth of a project: another
+ *   sixth in each run.
  * - What most tests see, or everything depends on, such as package.json, says nothing about any
  *   one of them: for such a change one suite of each store, another in each run.
  * - A third of those that do not see it, another in each run, but with the others not more than a
@@ -53,7 +53,7 @@ export async function chosen(project: Project): Promise<string[]> {
   const near = await touched(project);
   const all = files[project].length;
   if (project === 'sharing') return [...new Set([...turnOf(near), ...SMOKE])];
-  const some = turnOf(near, Math.ceil(all / 5));
+  const some = turnOf(near, Math.ceil(all / 6));
   const suites = seen.general ? suitesOf(files[project]) : [];
   const first = new Set([...suites, ...some]);
   const rest = files[project].filter((each) => !first.has(each) && !near.includes(each));
