@@ -137,11 +137,19 @@ function progressLine(text: () => string): { say(line: string): void; stop(): vo
 /** How the conformance suite begins its reason for leaving out what a store does not promise. */
 const NOT_PROMISED = 'not promised: ';
 
-/** Prints what failed, what was skipped and why, and the sum; whether all is well. */
+/** So many files are named that took longest. */
+const SLOWEST = 5;
+
+/** Prints the slowest, what was skipped and why, what failed, and the sum; whether all is well. */
 export function summarize(ended: readonly Ended[]): boolean {
   const failed = ended.flatMap((each) => each.failed);
   const skipped = ended.flatMap((each) => each.skipped);
   const passed = ended.reduce((sum, each) => sum + each.passed, 0);
+  const files = ended.flatMap((each) => each.files ?? []).sort(([, a], [, b]) => b - a);
+  list(
+    'Slowest',
+    files.slice(0, SLOWEST).map(([name, ms]) => `${(ms / 1000).toFixed(1)} s  ${name}`),
+  );
   list('Skipped', reasonsOf(skipped));
   list('Failed', failed);
   const gaps = skipped.filter(({ reason }) => !reason?.startsWith(NOT_PROMISED));

@@ -16,6 +16,8 @@ export interface Tally {
   /** What failed, by name. */
   readonly failed: readonly string[];
   readonly skipped: readonly Skip[];
+  /** How long each of its files took, in ms. */
+  readonly files?: readonly (readonly [name: string, ms: number])[];
   /** What it says of itself, in one line. */
   readonly said?: string;
 }

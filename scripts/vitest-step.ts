@@ -67,6 +67,9 @@ function watcher(tell: (progress: Progress) => void): Reporter {
 async function judge(vitest: Vitest, name: string): Promise<Tally> {
   const modules = vitest.state.getTestModules();
   const stray = strayOf(vitest.state.getUnhandledErrors());
+  const files = modules.map((each) => {
+    return [each.relativeModuleId, each.diagnostic().duration] as const;
+  });
   let { passed, failed, skipped, stoodStill } = tallyOf(modules);
   const pace = Number(process.env.HOLDFAST_PACE ?? 1);
   for (let i = 1; i <= AGAIN && stoodStill.size > 0; i += 1) {
@@ -82,7 +85,7 @@ async function judge(vitest: Vitest, name: string): Promise<Tally> {
     failed.push(`${test} (void: this machine stood still for ${Math.round(ms)} ms)`);
   }
   failed.push(...stray.map((each) => `${name}: an error in no test: ${each}`));
-  return { passed, failed, skipped };
+  return { passed, failed, skipped, files };
 }
 
 interface Void {

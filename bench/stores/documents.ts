@@ -5,28 +5,6 @@ import type { Observer, Place, Watched } from '../measuring/subject.ts';
 import { calls } from './ours.ts';
 import { postgres } from './postgres.ts';
 
-export function documentsOf(scheme: string): Watched {
-  return WATCHED[scheme] ?? byHttp(NAMES[scheme] ?? scheme);
-}
-
-const NAMES: Readonly<Record<string, string>> = {
-  consul: 'Consul',
-  dynamodb: 'DynamoDB',
-  s3: 'S3',
-};
-
-const WATCHED: Readonly<Record<string, Watched>> = {
-  memory: {
-    ...{ name: 'Memory', asks: 'store calls' },
-    observe: () => ({ work: async () => ({ 'store calls': calls() }), close: () => {} }),
-  },
-  'table+postgres': {
-    ...{ name: 'Table in PostgreSQL', asks: postgres.asks },
-    observe: ({ url, pids }) => postgres.observe({ url: url.replace('table+', ''), pids }),
-  },
-  mongodb: { name: 'MongoDB', asks: 'requests', observe: observeMongodb },
-};
-
 let sent = 0;
 subscribe('http.client.request.start', () => {
   sent++;
@@ -37,6 +15,21 @@ function byHttp(name: string): Watched {
   const observer: Observer = { work: async () => ({ requests: sent }), close: () => {} };
   return { name, asks: 'requests', observe: () => observer };
 }
+
+export const DOCUMENTS: Readonly<Record<string, Watched>> = {
+  memory: {
+    ...{ name: 'Memory', asks: 'store calls' },
+    observe: () => ({ work: async () => ({ 'store calls': calls() }), close: () => {} }),
+  },
+  'table+postgres': {
+    ...{ name: 'Table in PostgreSQL', asks: postgres.asks },
+    observe: ({ url, pids }) => postgres.observe({ url: url.replace('table+', ''), pids }),
+  },
+  mongodb: { name: 'MongoDB', asks: 'requests', observe: observeMongodb },
+  consul: byHttp('Consul'),
+  dynamodb: byHttp('DynamoDB'),
+  s3: byHttp('S3'),
+};
 
 /** What locks ask, and no client asks otherwise. */
 const COMMANDS = ['find', 'findAndModify', 'insert', 'update', 'delete', 'aggregate', 'getMore'];

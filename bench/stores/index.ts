@@ -13,9 +13,6 @@ const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
   hazelcast: async () => (await import('./hazelcast.ts')).hazelcast,
 };
 
-/** Those whose free and contended locks no table has. */
-const DOCUMENTS = /^(memory|table\+postgres|mongodb|consul|dynamodb|s3)$/;
-
 export function schemeOf(url: string): string {
   return /^[^:]*/.exec(url)?.[0] ?? '';
 }
@@ -26,8 +23,8 @@ export async function subjectAt(url: string): Promise<Subject> {
   return subject;
 }
 
+/** Also those whose free and contended locks no table has. */
 export async function watchedAt(url: string): Promise<Watched> {
-  const scheme = schemeOf(url);
-  if (!DOCUMENTS.test(scheme)) return subjectAt(url);
-  return (await import('./documents.ts')).documentsOf(scheme);
+  const { DOCUMENTS } = await import('./documents.ts');
+  return DOCUMENTS[schemeOf(url)] ?? subjectAt(url);
 }
