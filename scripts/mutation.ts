@@ -1,14 +1,15 @@
 /**
  * `npm run mutation -- [rooms]`: Stryker changes one small thing after another in the rooms that
  * know no server, and the tests of these rooms and the suite on memory have to notice each. Prints
- * what survived, and the share that was noticed. It remembers what it knows of files that are as
- * they were.
+ * what survived, and the share that was noticed in each room and file. What runs but once, while a
+ * file is loaded, is not changed: no test could be told from another by it. It remembers what it
+ * knows of files that are as they were.
  */
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fetchModules } from './package/tools.ts';
-import { run } from './steps.ts';
 
 /** The last that run on Node 20. */
 const VERSION = '9.6.1';
@@ -28,15 +29,17 @@ const config = join(folder, 'stryker.json');
 writeFileSync(
   config,
   JSON.stringify({
-    ...{ testRunner: 'vitest', coverageAnalysis: 'perTest' },
+    ...{ testRunner: 'vitest', coverageAnalysis: 'perTest', ignoreStatic: true },
     plugins: [join(modules, 'vitest-runner/dist/src/index.js')],
     vitest: { configFile: 'test/methods/mutation/vitest.config.ts', related: false },
     mutate: rooms.map((room) => `src/${room}/**/*.ts`),
     ...{ incremental: true, incrementalFile: join(folder, 'incremental.json') },
-    ...{ reporters: ['clear-text'], clearTextReporter: { reportTests: false, logTests: false } },
+    reporters: ['clear-text', process.stdout.isTTY ? 'progress' : 'progress-append-only'],
+    clearTextReporter: { reportTests: false, logTests: false },
     // Outside of node_modules, where no tsconfig leads to the sources.
     ...{ tempDirName: join(tmpdir(), `holdfast-mutants-${process.pid}`), cleanTempDir: 'always' },
     ignorePatterns: ['dist', 'docs', 'bench', 'examples'],
   }),
 );
-console.log(await run(['node', join(modules, 'core/bin/stryker.js'), 'run', config]));
+const command = [join(modules, 'core/bin/stryker.js'), 'run', config];
+process.exitCode = spawnSync(process.execPath, command, { stdio: 'inherit' }).status ?? 1;

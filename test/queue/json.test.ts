@@ -55,6 +55,48 @@ describe('a queue as JSON', () => {
     },
   );
 
+  it('keeps what only some queues have', () => {
+    const queue = new ClaimQueue({ closedUntil: 9 });
+    const holder = { host: 'h', pid: 1, since: 2, label: 'l', mark: 'm' };
+    const terms = { kind: 'mutex', permits: 1, limit: 1, ttlMs: 50, queue: true } as const;
+    const claim = { ...terms, resource: 'r', id: 'a', holder };
+    queue.enter(claim, 0, { number: 1n, maxWaiters: 9, trusts: true });
+    queue.enter({ ...claim, id: 'b' }, 0, { number: 1n, maxWaiters: 9 });
+    const read = again(queue).toJSON();
+    expect(read).toEqual(queue.toJSON());
+    expect(read).toMatchObject({
+      closedUntil: 9,
+      claims: [{ trusts: true, holder }, { trusts: undefined }],
+      tombstones: undefined,
+    });
+    expect(new ClaimQueue({ closedUntil: 0 }).toJSON().closedUntil).toBe(undefined);
+  });
+
+  it.each([
+    ['last', 7],
+    ['last', 'x7'],
+    ['last', '7x'],
+    ['closedUntil', '7'],
+    ['closedUntil', Number.NaN],
+    ['claims', [7]],
+    ['claims', [[]]],
+    ['tombstones', ['text']],
+    ['record', { text: 7, until: 7 }],
+    ['record', { text: 'x', until: true }],
+  ])('is refused with a wrong part: %s is %j', (part, value) => {
+    const whole = new ClaimQueue().toJSON();
+    expect(ClaimQueue.from(whole).isBlank).toBe(true);
+    expect(() => ClaimQueue.from({ ...whole, [part]: value })).toThrow('not a queue');
+  });
+
+  it.each([0, -1, 1.5, '1', true])('is refused with a claim for %j permits', (permits) => {
+    const queue = new ClaimQueue();
+    new Course(1).enter(queue);
+    const json = queue.toJSON();
+    const claims = json.claims.map((claim) => ({ ...claim, permits }));
+    expect(() => ClaimQueue.from({ ...json, claims })).toThrow('not a queue');
+  });
+
   it('is refused if an id is in it twice', () => {
     const queue = new ClaimQueue();
     new Course(1).enter(queue);

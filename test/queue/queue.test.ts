@@ -142,6 +142,88 @@ describe('the queue as a value', () => {
     expect(queue.isBlank).toBe(true);
   });
 
+  it('counts what else it promises from the later time, too', () => {
+    const queue = queueOf(a);
+    queue.lead = 30;
+    expect(queue.describe('r', 50).holders).toMatchObject([{ leftMs: 20 }]);
+    // Asking again before a holder is dead by the earlier time would be in vain.
+    expect(queue.enter(b, 95, TERMS)).toMatchObject({ state: 'waiting', retryInMs: 7.5 });
+    expect(queue.statusOf(queue.find('b') as Entry, 50)).toMatchObject({ retryInMs: 20 });
+    queue.leave({ ...b, unanswered: true }, 95);
+    expect(queue.farewell('b', 95 + 129)).toMatchObject({ why: 'unknown' });
+    expect(queue.farewell('b', 95 + 130)).toBe(undefined);
+    queue.handOver(a, { from: 'a', to: 'ticket' }, 95);
+    expect(queue.beat(claimOf('ticket'), 95 + 129)).toMatchObject({ why: 'handed-over' });
+    expect(queue.beat(claimOf('ticket'), 95 + 130)).toMatchObject({ why: 'expired' });
+  });
+
+  it('lowers no number, and gives a waiter none', () => {
+    const queue = queueOf(a, b);
+    expect(queue.raise(a, 1, 50n)).toMatchObject({ token: 50n });
+    expect(queue.raise(a, 1, 9n)).toMatchObject({ token: 50n });
+    queue.raise(b, 1, 99n);
+    expect(queue.last).toBe(50n);
+    queue.leave(a, 1);
+    expect(queue.beat(b, 1)).toMatchObject({ token: 51n });
+    const behind = new ClaimQueue({ ...queueOf(a).state, last: 70n, greatest: 60n });
+    behind.raise(a, 1, 65n);
+    expect(behind.state).toMatchObject({ last: 70n, greatest: 65n });
+    behind.raise(a, 1, 64n);
+    expect(behind.state).toMatchObject({ last: 70n, greatest: 65n });
+  });
+
+  it('is as it was after a claim that it refuses', () => {
+    const queue = queueOf(a);
+    const before = JSON.stringify(queue);
+    expect(queue.enter(claimOf('try', { queue: false }), 1, TERMS)).toMatchObject({
+      why: 'refused',
+    });
+    expect(JSON.stringify(queue)).toBe(before);
+    const closed = new ClaimQueue({ closedUntil: 50 });
+    expect(closed.enter(claimOf('try', { queue: false }), 10, TERMS)).toEqual({
+      ...{ state: 'gone', why: 'refused', quarantineMs: 40 },
+    });
+  });
+
+  it('lets a claim that is to end go as it was told, whatever leaves later', () => {
+    const queue = queueOf(a);
+    queue.evict(1n, 0, { reason: 'a test', now: false });
+    expect(queue.leave(a, 1, 50)).toBe(true);
+    expect(queue.beat(a, 2)).toMatchObject({ why: 'evicted', detail: 'a test' });
+  });
+
+  it('turns nothing but a write claim into a read claim', () => {
+    const queue = queueOf(a);
+    expect(queue.downgrade(a, 1)).toMatchObject({ state: 'held' });
+    expect(queue.describe('r', 1).holders).toMatchObject([{ kind: 'mutex' }]);
+  });
+
+  it('counts those ahead exactly, up to a hundred, and no further', () => {
+    const queue = queueOf(a);
+    for (let i = 0; i < 104; i++) queue.enter(claimOf(`${i}`), 0, { ...TERMS, maxWaiters: 200 });
+    const aheadOf = (i: number): unknown => queue.beat(claimOf(`${i}`), 1);
+    expect(aheadOf(0)).toMatchObject({ ahead: 1 });
+    expect(aheadOf(2)).toMatchObject({ ahead: 3 });
+    expect(aheadOf(100)).toMatchObject({ ahead: 101 });
+    expect(aheadOf(101)).toMatchObject({ ahead: 104 });
+  });
+
+  it('keeps a tombstone for its time, and no longer', () => {
+    const queue = queueOf();
+    const left = (id: string, ttlMs: number, now: number): unknown =>
+      queue.leave({ ...claimOf(id, { ttlMs }), unanswered: true }, now);
+    left('early', 100, 0);
+    left('late', 300, 50);
+    const ids = (): readonly string[] => [...queue.state.tombstones].map(([id]) => id);
+    queue.tidy(99);
+    expect(ids()).toEqual(['early', 'late']);
+    expect(queue.isBlank).toBe(false);
+    left('next', 100, 100);
+    expect(ids()).toEqual(['late', 'next']);
+    queue.tidy(200);
+    expect(ids()).toEqual(['late']);
+  });
+
   it('looks at no waiter further back than it must', () => {
     const queue = queueOf(a, b, c, claimOf('dying', { ttlMs: 10 }), claimOf('last'));
     queue.leave(a, 50);
