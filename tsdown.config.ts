@@ -1,6 +1,5 @@
 import type { UserConfig } from 'tsdown';
 import ts from 'typescript';
-import { pageBundle } from './scripts/page-bundle.mjs';
 import { textFile } from './scripts/text-files.mjs';
 
 /** The public names with their sources, as tests and examples import them. */
@@ -17,7 +16,7 @@ const entry: Readonly<Record<string, string>> = Object.fromEntries(
 
 /** The result is code, whatever the name of the file says. */
 function load(file: string): { readonly code: string; readonly moduleType: 'js' } | undefined {
-  const code = textFile(file) ?? pageBundle(file);
+  const code = textFile(file);
   return code === undefined ? undefined : { code, moduleType: 'js' };
 }
 

@@ -1,6 +1,5 @@
 import type { ViteUserConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { pageBundle } from './scripts/page-bundle.mjs';
 import { textFile } from './scripts/text-files.mjs';
 import { HANG_MS } from './test/support/this-run.ts';
 
@@ -81,14 +80,9 @@ class Spread extends BaseSequencer {
 
 const BUILT = 'test/support/built.ts';
 
-/** As the bundler does. */
-const filesAsText = {
-  name: 'files-as-text',
-  load: (file: string): string | undefined => textFile(file) ?? pageBundle(file),
-};
-
 const config: ViteUserConfig = {
-  plugins: [filesAsText],
+  // As the bundler does.
+  plugins: [{ name: 'files-as-text', load: (file: string) => textFile(file) }],
   // The `paths` of tsconfig.json: tests import the package by its public names.
   resolve: { tsconfigPaths: true },
   test: {
