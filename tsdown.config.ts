@@ -2,15 +2,19 @@ import type { UserConfig } from 'tsdown';
 import ts from 'typescript';
 import { textFile } from './scripts/text-files.mjs';
 
-/** The public names with their sources, as tests and examples import them. */
 const { paths } = ts.readConfigFile('tsconfig.json', ts.sys.readFile).config.compilerOptions as {
   readonly paths: Readonly<Record<string, readonly [string]>>;
 };
 
+/** The source of each public name, by which programs, tests and examples import it. */
+export const MODULES: ReadonlyMap<string, string> = new Map(
+  Object.entries(paths).map(([name, [source]]) => [name, source.replace('./', '')]),
+);
+
 const entry: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(paths).map(([name, [source]]) => [
+  [...MODULES].map(([name, source]) => [
     name === 'holdfast' ? 'index' : name.replace('holdfast/', ''),
-    source.replace('./', ''),
+    source,
   ]),
 );
 

@@ -82,7 +82,7 @@ const BUILT = 'test/support/built.ts';
 
 const config: ViteUserConfig = {
   // As the bundler does.
-  plugins: [{ name: 'files-as-text', load: (file: string) => textFile(file) }],
+  plugins: [{ name: 'files-as-text', load: textFile }],
   // The `paths` of tsconfig.json: tests import the package by its public names.
   resolve: { tsconfigPaths: true },
   test: {

@@ -14,17 +14,17 @@ import { type Progress, ROOT, type Skip, type Step, StepError, type Tally } from
 /** So often a void test runs again. */
 const AGAIN = 3;
 
-export interface VitestOptions {
-  readonly seconds: number;
-  /** Parts of paths; a file is run if its path has one of them. Default: all of the project. */
-  readonly files?: () => Promise<readonly string[]>;
-  /** Where the vitest.config.ts is; default: here. */
-  readonly root?: string;
-}
-
-/** @param name that of the project, too. */
-export function tests(name: string, options: VitestOptions): Step {
-  const { seconds, files, root = ROOT } = options;
+/**
+ * @param name that of the project, too.
+ * @param files parts of paths: a file is run if its path has one of them. Default: all.
+ * @param root where the vitest.config.ts is.
+ */
+export function tests(
+  name: string,
+  seconds: number,
+  files?: () => Promise<readonly string[]>,
+  root: string = ROOT,
+): Step {
   return {
     name,
     seconds,
