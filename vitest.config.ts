@@ -40,7 +40,6 @@ const KUBERNETES = 'test/stores/kubernetes/*.test.ts';
 const PROGRAMS = 'test/servers/programs.ts';
 /** In the others no test finds one, not even one that an earlier run has fetched. */
 const WITHOUT_SERVERS = { HOLDFAST_TESTS: 'without servers' };
-const NO_SERVERS = { env: WITHOUT_SERVERS };
 
 /** Leases end on real clocks: `test/support/runner.ts` looks whether the machine stands still. */
 const REAL_CLOCK = { HOLDFAST_TIMED: '1' };
@@ -55,7 +54,7 @@ const TIMED_ALONE = { ...TIMED, env: { ...REAL_CLOCK, ...WITHOUT_SERVERS } };
  * A worker runs file after file with the modules that it has, which two tests load anew; to load them
  * again for each takes a quarter of the time. A third one works while others wait.
  */
-const SHARED = { isolate: false, maxWorkers: 3, sequence: { groupOrder: 2 } };
+const SHARED = { isolate: false, maxWorkers: 3, sequence: { groupOrder: 2 }, env: WITHOUT_SERVERS };
 
 /** They take long and are not large: last, each would run alone. */
 const LONG = /\/(pages|processes|elect|histories|contention|deadlocks|faults-sentinel)\.test\.ts$/;
@@ -98,14 +97,14 @@ const config: ViteUserConfig = {
     sequence: { sequencer: Spread },
     projects: [
       project('units', {
-        ...{ ...NO_SERVERS, ...SHARED },
+        ...SHARED,
         include: ['test/**/*.test.ts'],
         exclude: [
           ...[CONFORMANCE, REAL, MODELS, LEAKS, COMMANDS, KUBERNETES],
           ...[...PROCESSES, ...SERVERS, ...SHARING],
         ],
       }),
-      project('conformance', { ...NO_SERVERS, ...SHARED, include: [CONFORMANCE] }),
+      project('conformance', { ...SHARED, include: [CONFORMANCE] }),
       project('real clock', { ...TIMED_ALONE, include: [REAL], globalSetup: [PACE] }),
       project('processes', {
         ...{ ...TIMED_ALONE, globalSetup: [BUILT, PACE] },

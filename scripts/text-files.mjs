@@ -1,6 +1,6 @@
 /**
- * What programs import as text. The build, the tests and programs that run from sources share it, so
- * all processes of a version send the same scripts, and no file is made.
+ * What programs import as text. The build, the tests and programs that run from sources share it,
+ * so all processes of a version send the same scripts, and no file is made.
  *
  * `import claim from './lua/claim.lua'` gets a text in Lua or SQL without its comments, which only
  * readers of the sources need. Lua also loses its indentation and empty lines. Then the lines that
