@@ -1,23 +1,26 @@
 import type { UserConfig } from 'tsdown';
 import ts from 'typescript';
-import { pageBundle } from './scripts/page-bundle.mjs';
 import { textFile } from './scripts/text-files.mjs';
 
-/** The public names with their sources, as tests and examples import them. */
 const { paths } = ts.readConfigFile('tsconfig.json', ts.sys.readFile).config.compilerOptions as {
   readonly paths: Readonly<Record<string, readonly [string]>>;
 };
 
+/** The source of each public name, by which programs, tests and examples import it. */
+export const MODULES: ReadonlyMap<string, string> = new Map(
+  Object.entries(paths).map(([name, [source]]) => [name, source.replace('./', '')]),
+);
+
 const entry: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(paths).map(([name, [source]]) => [
+  [...MODULES].map(([name, source]) => [
     name === 'holdfast' ? 'index' : name.replace('holdfast/', ''),
-    source.replace('./', ''),
+    source,
   ]),
 );
 
 /** The result is code, whatever the name of the file says. */
 function load(file: string): { readonly code: string; readonly moduleType: 'js' } | undefined {
-  const code = textFile(file) ?? pageBundle(file);
+  const code = textFile(file);
   return code === undefined ? undefined : { code, moduleType: 'js' };
 }
 

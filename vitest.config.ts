@@ -1,6 +1,5 @@
 import type { ViteUserConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { pageBundle } from './scripts/page-bundle.mjs';
 import { textFile } from './scripts/text-files.mjs';
 import { HANG_MS } from './test/support/this-run.ts';
 
@@ -41,7 +40,6 @@ const KUBERNETES = 'test/stores/kubernetes/*.test.ts';
 const PROGRAMS = 'test/servers/programs.ts';
 /** In the others no test finds one, not even one that an earlier run has fetched. */
 const WITHOUT_SERVERS = { HOLDFAST_TESTS: 'without servers' };
-const NO_SERVERS = { env: WITHOUT_SERVERS };
 
 /** Leases end on real clocks: `test/support/runner.ts` looks whether the machine stands still. */
 const REAL_CLOCK = { HOLDFAST_TIMED: '1' };
@@ -56,7 +54,7 @@ const TIMED_ALONE = { ...TIMED, env: { ...REAL_CLOCK, ...WITHOUT_SERVERS } };
  * A worker runs file after file with the modules that it has, which two tests load anew; to load them
  * again for each takes a quarter of the time. A third one works while others wait.
  */
-const SHARED = { isolate: false, maxWorkers: 3, sequence: { groupOrder: 2 } };
+const SHARED = { isolate: false, maxWorkers: 3, sequence: { groupOrder: 2 }, env: WITHOUT_SERVERS };
 
 /** They take long and are not large: last, each would run alone. */
 const LONG = /\/(pages|processes|elect|histories|contention|deadlocks|faults-sentinel)\.test\.ts$/;
@@ -81,14 +79,9 @@ class Spread extends BaseSequencer {
 
 const BUILT = 'test/support/built.ts';
 
-/** As the bundler does. */
-const filesAsText = {
-  name: 'files-as-text',
-  load: (file: string): string | undefined => textFile(file) ?? pageBundle(file),
-};
-
 const config: ViteUserConfig = {
-  plugins: [filesAsText],
+  // As the bundler does.
+  plugins: [{ name: 'files-as-text', load: textFile }],
   // The `paths` of tsconfig.json: tests import the package by its public names.
   resolve: { tsconfigPaths: true },
   test: {
@@ -104,14 +97,14 @@ const config: ViteUserConfig = {
     sequence: { sequencer: Spread },
     projects: [
       project('units', {
-        ...{ ...NO_SERVERS, ...SHARED },
+        ...SHARED,
         include: ['test/**/*.test.ts'],
         exclude: [
           ...[CONFORMANCE, REAL, MODELS, LEAKS, COMMANDS, KUBERNETES],
           ...[...PROCESSES, ...SERVERS, ...SHARING],
         ],
       }),
-      project('conformance', { ...NO_SERVERS, ...SHARED, include: [CONFORMANCE] }),
+      project('conformance', { ...SHARED, include: [CONFORMANCE] }),
       project('real clock', { ...TIMED_ALONE, include: [REAL], globalSetup: [PACE] }),
       project('processes', {
         ...{ ...TIMED_ALONE, globalSetup: [BUILT, PACE] },

@@ -20,10 +20,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import ts from 'typescript';
 import { createVitest } from 'vitest/node';
 import { turnOf } from '../test/support/this-run.ts';
-import { ROOT } from './steps.ts';
+import { MODULES } from '../tsdown.config.ts';
+import { once, ROOT } from './steps.ts';
 import { Graph, type Touched, touchedBy } from './touched.ts';
 
 const PROJECTS = ['servers', 'sharing', 'kubernetes'] as const;
@@ -69,20 +69,14 @@ export async function touched(project: Project): Promise<string[]> {
   return files[project].filter((each) => seen.tests.has(each));
 }
 
-let looked: Promise<Look> | undefined;
-function look(): Promise<Look> {
-  looked ??= lookOnce();
-  return looked;
-}
-
-async function lookOnce(): Promise<Look> {
+const look = once(async (): Promise<Look> => {
   const files = await filesOfProjects();
   const changed = changedFiles();
   const tests = new Set(PROJECTS.flatMap((project) => files[project]));
   const { tests: touchedTests, general } = touchedBy(changed, tests, graph());
   const all = general || changed.some((path) => GENERAL.test(path));
   return { files, changed, seen: { tests: touchedTests, general: all } };
-}
+});
 
 /** One of each store. */
 function suitesOf(files: readonly string[]): string[] {
@@ -97,10 +91,7 @@ function suitesOf(files: readonly string[]): string[] {
 function graph(): Graph {
   const paths = git('ls-files').filter((path) => CODE.test(path));
   const texts = paths.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')] as const);
-  const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
-  const names = Object.entries<readonly string[]>(config.compilerOptions.paths);
-  const places = names.map(([name, [path = '']]) => [name, path.replace('./', '')] as const);
-  return new Graph(new Map(texts), new Map(places));
+  return new Graph(new Map(texts), MODULES);
 }
 
 /** As vitest.config.ts has them; nothing of them is run for this. */

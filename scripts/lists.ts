@@ -9,7 +9,7 @@ import { buildKubeApiserver } from '../test/servers/kubernetes-program.ts';
 import { setup as fetchPrograms } from '../test/servers/programs.ts';
 import { RUN, turnOf } from '../test/support/this-run.ts';
 import { chosen, touched } from './changed.ts';
-import { program, type Step, script } from './steps.ts';
+import { once, program, type Step, script } from './steps.ts';
 import { tests } from './vitest-step.ts';
 
 /** Each world is another one in each run. */
@@ -25,33 +25,31 @@ const FEW = [
 const LEAKS = ['memory', 'postgres', 'redis', 'sqlite'].map((on) => `test/methods/leaks/${on}.`);
 
 const format = program('format', 10, 'biome ci --error-on-warnings .');
-const worlds = (runs: number, seconds: number, seed = SEED): Step => {
-  const args = ['--runs', String(runs), '--seed', seed];
-  return script('simulation', { seconds, beside: true }, 'scripts/sim.ts', ...args);
-};
+const worlds = (runs: number, seconds: number, seed = SEED): Step =>
+  script('simulation', seconds, `scripts/sim.ts --runs ${runs} --seed ${seed}`);
 /** The compiler of TypeScript itself judges. */
-const types = script('types', { seconds: 90, beside: true }, 'scripts/types.ts', '--tsc');
-const documentation = script('documentation', { seconds: 60, beside: true }, 'scripts/docs.ts');
+const types = script('types', 90, 'scripts/types.ts --tsc');
+const documentation = script('documentation', 60, 'scripts/docs.ts');
 const models = program('models', 60, 'vitest run --project models');
 /** They keep the machine so busy that leases beside them would have to be three times as long. */
 const histories = (operations: string, seed = SEED): Step => {
-  const args = ['--operations', operations, '--seed', seed];
-  const terms = { seconds: 0.016 * Number(operations) };
-  return script('histories', terms, 'test/methods/histories/run.ts', ...args);
+  const command = `test/methods/histories/run.ts --operations ${operations} --seed ${seed}`;
+  return { ...script('histories', 0.016 * Number(operations), command), beside: false };
 };
 /** Leases of its cases in Jest last three seconds: it counts on the clock. */
-const wholePackage = script('package', { seconds: 90 }, 'scripts/package.ts', '--whole');
+const wholePackage: Step = {
+  ...script('package', 90, 'scripts/package.ts --whole'),
+  beside: false,
+};
 
 export const QUICK: readonly Step[] = [
-  tests('units', { seconds: 40 }),
-  tests('conformance', { seconds: 15 }),
-  tests('processes', { seconds: 20, files: async () => turnOf(FEW, 4) }),
-  script('types', { seconds: 25, beside: true }, 'scripts/types.ts'),
-  script('package', { seconds: 20, beside: true }, 'scripts/package.ts'),
+  tests('units', 40),
+  tests('conformance', 15),
+  tests('processes', 20, async () => turnOf(FEW, 4)),
+  script('types', 25, 'scripts/types.ts'),
+  script('package', 20, 'scripts/package.ts'),
   worlds(500, 7),
 ];
-
-const ALL_FILES: readonly string[] = ['test/'];
 
 /** Makes what other steps need, while those run that do without. */
 const making = (name: string, seconds: number, make: () => Promise<unknown>): Step => ({
@@ -59,25 +57,19 @@ const making = (name: string, seconds: number, make: () => Promise<unknown>): St
   run: () => make().then(() => ({ passed: 1, failed: [], skipped: [] })),
 });
 
-let fetching: Promise<void> | undefined;
 /** What Debian's packages have. */
-function fetchOnce(): Promise<void> {
-  fetching ??= fetchPrograms();
-  return fetching;
-}
+const fetchOnce = once(fetchPrograms);
 
-let building: Promise<void> | undefined;
 /** What the tests on Kubernetes need: once for a machine, in minutes. */
-function buildOnce(): Promise<void> {
-  building ??= withGo(async (place) => {
+const buildOnce = once(() =>
+  withGo(async (place) => {
     await buildKubeApiserver(place);
     // The program beside it is made of much the same.
     await builtInGo('kubernetes', place);
   }).catch(({ message }: Error) => {
     console.log(`no API server of Kubernetes: ${message.split('\n', 1)}`);
-  });
-  return building;
-}
+  }),
+);
 
 /** These files, once the server is there if there are any. */
 async function withApiServer(files: readonly string[]): Promise<readonly string[]> {
@@ -90,14 +82,14 @@ const onKubernetes = async (): Promise<readonly string[]> =>
 
 export const CI: readonly Step[] = [
   wholePackage,
-  tests('processes', { seconds: 60 }),
-  tests('examples', { seconds: 60 }),
+  tests('processes', 60),
+  tests('examples', 60),
   // The first one that starts any of the programs.
-  tests('leaks', { seconds: 100, files: () => fetchOnce().then(() => turnOf(LEAKS, 2)) }),
-  tests('commands', { seconds: 35 }),
-  tests('servers', { seconds: 600, files: () => chosen('servers') }),
-  tests('sharing', { seconds: 250, files: () => chosen('sharing') }),
-  tests('kubernetes', { seconds: 0, files: onKubernetes }),
+  tests('leaks', 100, () => fetchOnce().then(() => turnOf(LEAKS, 2))),
+  tests('commands', 35),
+  tests('servers', 600, () => chosen('servers')),
+  tests('sharing', 250, () => chosen('sharing')),
+  tests('kubernetes', 0, onKubernetes),
   making('programs', 150, fetchOnce),
   making('API server', 0, onKubernetes),
   types,
@@ -116,57 +108,57 @@ export interface Proof {
 
 export const BATTERY: readonly Proof[] = [
   {
-    step: tests('units', { seconds: 60 }),
+    step: tests('units', 60),
     what: 'each room by itself, random loops whole',
     from: 'test/methods/differential/world.ts',
   },
   {
-    step: tests('conformance', { seconds: 60 }),
+    step: tests('conformance', 60),
     what: 'the suite on stores without a server, all seeds, shelves and kinds',
     from: 'src/testkit/conformance.ts',
   },
   {
-    step: tests('real clock', { seconds: 60 }),
+    step: tests('real clock', 60),
     what: 'the suite on SQLite on a real clock',
     from: 'test/methods/conformance/real/sqlite.test.ts',
   },
   {
-    step: tests('processes', { seconds: 90 }),
+    step: tests('processes', 90),
     what: 'processes that are killed, stopped and deployed; the command line',
     from: 'test/methods/processes/contention.test.ts',
   },
   {
-    step: tests('examples', { seconds: 90 }),
+    step: tests('examples', 90),
     what: 'examples of several processes',
     from: 'test/examples/stories.test.ts',
   },
   {
-    step: tests('leaks', { seconds: 170 }),
+    step: tests('leaks', 170),
     what: 'rounds of each public call, and what they leave behind',
     from: 'test/methods/leaks/leaks.ts',
   },
   {
-    step: tests('commands', { seconds: 35 }),
+    step: tests('commands', 35),
     what: 'the command line on servers, shells, a browser',
     from: 'test/cli/servers/postgres.test.ts',
   },
   {
-    step: tests('servers', { seconds: 1300 }),
+    step: tests('servers', 1300),
     what: 'every store, client, version and topology on real servers, under faults',
     from: 'test/methods/faults/scene.ts',
   },
   {
-    step: tests('sharing', { seconds: 560 }),
+    step: tests('sharing', 560),
     what: 'locks shared with programs in Java, Go and Python',
     from: 'test/methods/sharing/pair-suite.ts',
   },
   {
-    step: script('teeth', { seconds: 320 }, 'scripts/teeth.ts'),
+    step: { ...script('teeth', 320, 'scripts/teeth.ts'), beside: false },
     what: 'planted faults, each against the test that notices it',
     from: 'test/methods/teeth/catalogue.ts',
   },
   {
-    step: tests('kubernetes', { seconds: 60, files: () => withApiServer(ALL_FILES) }),
+    step: tests('kubernetes', 60, () => withApiServer(['test/'])),
     what: 'Leases and documents on an API server of Kubernetes',
     from: 'test/stores/kubernetes/conformance.test.ts',
   },

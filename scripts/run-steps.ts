@@ -10,10 +10,12 @@ export interface Ended extends Tally {
   readonly seconds: number;
 }
 
-interface Running {
+/** How far a step is. */
+interface Course {
   readonly step: Step;
-  readonly since: number;
-  progress: Progress | undefined;
+  since?: number;
+  progress?: Progress;
+  ended?: Ended;
 }
 
 /** Between two looks of a log, in ms. */
@@ -24,32 +26,28 @@ export async function runSteps(
   steps: readonly Step[],
   onEnd: (ended: Ended) => Promise<void> = async () => {},
 ): Promise<Ended[]> {
+  const courses = steps.map((step): Course => ({ step }));
   const ended: Ended[] = [];
-  const running = new Set<Running>();
   let timedAreOver = false;
-  const lane = async (those: readonly Step[]): Promise<void> => {
-    for (const step of those) {
-      const now: Running = { step, since: performance.now(), progress: undefined };
-      running.add(now);
+  const lane = async (beside: boolean): Promise<void> => {
+    for (const course of courses.filter(({ step }) => (step.beside ?? false) === beside)) {
+      const since = performance.now();
+      course.since = since;
       const tell = (progress: Progress): void => {
-        now.progress = progress;
+        course.progress = progress;
       };
-      const tally = await runStep(step, tell, step.beside === true && !timedAreOver);
-      running.delete(now);
-      const seconds = (performance.now() - now.since) / 1000;
-      const one = { ...tally, step: step.name, seconds };
+      const tally = await runStep(course.step, tell, beside && !timedAreOver);
+      const seconds = (performance.now() - since) / 1000;
+      const one = { ...tally, step: course.step.name, seconds };
+      course.ended = one;
       ended.push(one);
-      line.say(lineOf(step, tally, seconds));
+      line.say(lineOf(one));
       await onEnd(one);
     }
+    if (!beside) timedAreOver = true;
   };
-  const line = progressLine(() => sayProgress(steps, ended, running));
-  await Promise.all([
-    lane(steps.filter(({ beside }) => !beside)).then(() => {
-      timedAreOver = true;
-    }),
-    lane(steps.filter(({ beside }) => beside)),
-  ]);
+  const line = progressLine(() => sayProgress(courses));
+  await Promise.all([lane(false), lane(true)]);
   line.stop();
   return ended;
 }
@@ -63,45 +61,38 @@ async function runStep(step: Step, ...how: Parameters<Step['run']>): Promise<Tal
   }
 }
 
-function lineOf({ name }: Step, { passed, failed }: Tally, seconds: number): string {
+function lineOf({ step, seconds, passed, failed }: Ended): string {
   const sums = `${passed} passed${failed.length > 0 ? `, ${failed.length} failed` : ''}`;
   const mark = failed.length === 0 ? '✓' : '✗';
-  return `${mark} ${name.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s   ${sums}`;
+  return `${mark} ${step.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s   ${sums}`;
 }
 
-function sayProgress(
-  steps: readonly Step[],
-  ended: readonly Ended[],
-  running: ReadonlySet<Running>,
-): string {
-  const failed = ended.reduce((sum, each) => sum + each.failed.length, 0);
-  const now = [...running].map(({ step, progress }) => {
+function sayProgress(courses: readonly Course[]): string {
+  const running = courses.filter(({ since, ended }) => since !== undefined && !ended);
+  const now = running.map(({ step, progress }) => {
     return progress ? `${step.name} ${progress.done} of ${progress.all}` : step.name;
   });
-  const more = [...running].reduce((sum, { progress }) => sum + (progress?.failed ?? 0), 0);
-  const left = timeLeft(steps, ended, running);
-  const done = `${ended.length} of ${steps.length} steps done`;
-  return `${now.join(', ')}; ${done}, ${failed + more} failed, about ${left} left`;
+  const done = `${courses.filter(({ ended }) => ended).length} of ${courses.length} steps done`;
+  const failed = courses.reduce((sum, { ended, progress }) => {
+    return sum + (ended ? ended.failed.length : (progress?.failed ?? 0));
+  }, 0);
+  return `${now.join(', ')}; ${done}, ${failed} failed, about ${timeLeft(courses)} left`;
 }
 
 /** By what the steps take on a quiet machine, times how much slower this one was until now. */
-function timeLeft(
-  steps: readonly Step[],
-  ended: readonly Ended[],
-  running: ReadonlySet<Running>,
-): string {
-  const known = new Set(ended.map(({ step }) => step));
+function timeLeft(courses: readonly Course[]): string {
   let [took, wanted] = [1, 1];
-  for (const { step, seconds } of ended) {
-    took += seconds;
-    wanted += steps.find(({ name }) => name === step)?.seconds ?? 0;
+  for (const { step, ended } of courses) {
+    if (!ended) continue;
+    took += ended.seconds;
+    wanted += step.seconds;
   }
   const slower = Math.max(1, took / wanted);
   const lanes = { timed: 0, beside: 0 };
-  for (const step of steps.filter(({ name }) => !known.has(name))) {
-    const now = [...running].find((each) => each.step === step);
-    const passed = now ? (performance.now() - now.since) / 1000 / slower : 0;
-    const share = now?.progress && now.progress.done / now.progress.all;
+  for (const { step, since, progress, ended } of courses) {
+    if (ended) continue;
+    const passed = since === undefined ? 0 : (performance.now() - since) / 1000 / slower;
+    const share = progress && progress.done / progress.all;
     const left = share ? step.seconds * (1 - share) : Math.max(0, step.seconds - passed);
     lanes[step.beside ? 'beside' : 'timed'] += left * slower;
   }

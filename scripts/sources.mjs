@@ -7,11 +7,10 @@ import 'tsx';
 
 const hooks = `
 import { fileURLToPath } from 'node:url';
-import { pageBundle } from '${new URL('page-bundle.mjs', import.meta.url)}';
 import { textFile } from '${new URL('text-files.mjs', import.meta.url)}';
 export async function load(url, context, next) {
   const path = url.startsWith('file:') ? fileURLToPath(url) : '';
-  const source = url.endsWith('?bundle') ? pageBundle(path + '?bundle') : textFile(path);
+  const source = textFile(url.endsWith('?bundle') ? path + '?bundle' : path);
   if (source === undefined) return next(url, context);
   return { format: 'module', shortCircuit: true, source };
 }`;

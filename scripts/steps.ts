@@ -76,7 +76,14 @@ export async function run(command: readonly string[], options: RunOptions = {}):
   return output;
 }
 
-type Terms = Pick<Step, 'seconds' | 'beside'>;
+/** For all who ask, the same call. */
+export function once<T>(act: () => Promise<T>): () => Promise<T> {
+  let first: Promise<T> | undefined;
+  return () => {
+    first ??= act();
+    return first;
+  };
+}
 
 const SUMMARY = /^(\d+) passed, 0 failed/m;
 const SKIPPED = /^skipped: (.+?): (.+)$/gm;
@@ -90,16 +97,15 @@ export function program(name: string, seconds: number, command: string): Step {
 }
 
 /**
- * A step that is a script of this project, whose last line stands in the evidence. It may sum up
- * what it has done as the whole run does.
+ * The same of a script of this project, whose last line stands in the evidence. It may sum up what
+ * it has done as the whole run does.
  */
-export function script(name: string, terms: Terms, file: string, ...args: string[]): Step {
-  const command = ['node', '--import', './scripts/sources.mjs', file, ...args];
+export function script(name: string, seconds: number, command: string): Step {
   return {
-    name,
-    ...terms,
+    ...{ name, seconds, beside: true },
     async run(_, givesWay) {
-      const output = await run(command, { givesWay });
+      const sources = ['node', '--import', './scripts/sources.mjs'];
+      const output = await run([...sources, ...command.split(' ')], { givesWay });
       const said = output.trim().split('\n').at(-1);
       return { ...tallyIn(output), ...(said && { said }) };
     },

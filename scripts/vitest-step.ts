@@ -14,17 +14,17 @@ import { type Progress, ROOT, type Skip, type Step, StepError, type Tally } from
 /** So often a void test runs again. */
 const AGAIN = 3;
 
-export interface VitestOptions {
-  readonly seconds: number;
-  /** Parts of paths; a file is run if its path has one of them. Default: all of the project. */
-  readonly files?: () => Promise<readonly string[]>;
-  /** Where the vitest.config.ts is; default: here. */
-  readonly root?: string;
-}
-
-/** @param name that of the project, too. */
-export function tests(name: string, options: VitestOptions): Step {
-  const { seconds, files, root = ROOT } = options;
+/**
+ * @param name that of the project, too.
+ * @param files parts of paths: a file is run if its path has one of them. Default: all.
+ * @param root where the vitest.config.ts is.
+ */
+export function tests(
+  name: string,
+  seconds: number,
+  files?: () => Promise<readonly string[]>,
+  root: string = ROOT,
+): Step {
   return {
     name,
     seconds,
@@ -66,21 +66,17 @@ function watcher(tell: (progress: Progress) => void): Reporter {
 
 async function judge(vitest: Vitest, name: string): Promise<Tally> {
   const modules = vitest.state.getTestModules();
-  const stray = strayOf(vitest.state.getUnhandledErrors());
+  const found = tallyOf(modules, vitest.state.getUnhandledErrors());
   const files = modules.map((each) => {
     return [each.relativeModuleId, each.diagnostic().duration] as const;
   });
-  let { passed, failed, skipped, stoodStill } = tallyOf(modules);
   const pace = Number(process.env.HOLDFAST_PACE ?? 1);
-  for (let i = 1; i <= AGAIN && stoodStill.size > 0; i += 1) {
+  for (let i = 1; i <= AGAIN && found.stoodStill.size > 0; i += 1) {
     process.env.HOLDFAST_PACE = String(pace * 2 ** i);
-    const again = await runAgain(vitest, stoodStill);
-    passed += again.passed;
-    failed = [...failed, ...again.failed];
-    stray.push(...again.stray);
-    stoodStill = again.stoodStill;
+    await runAgain(vitest, found);
   }
   process.env.HOLDFAST_PACE = String(pace);
+  const { passed, failed, skipped, stoodStill, stray } = found;
   for (const [test, { ms }] of stoodStill) {
     failed.push(`${test} (void: this machine stood still for ${Math.round(ms)} ms)`);
   }
@@ -101,35 +97,32 @@ interface Found {
   skipped: Skip[];
   /** What is void, by name. */
   stoodStill: Map<string, Void>;
+  /** What was thrown or rejected in no test. */
+  stray: string[];
 }
 
-async function runAgain(
-  vitest: Vitest,
-  voids: ReadonlyMap<string, Void>,
-): Promise<Found & { readonly stray: string[] }> {
-  const all: Found & { stray: string[] } = {
-    ...{ passed: 0, failed: [], skipped: [], stoodStill: new Map(), stray: [] },
-  };
+/** Runs what is void, and adds what comes of it; what was skipped is known. */
+async function runAgain(vitest: Vitest, found: Found): Promise<void> {
+  const voids = found.stoodStill;
+  found.stoodStill = new Map();
   for (const [name, { module, id, ms }] of voids) {
     console.log(`void, and run again: ${name}: this machine stood still for ${Math.round(ms)} ms`);
     const which = id === undefined ? undefined : { testIds: [id] };
     const alone = module.project.createSpecification(module.moduleId, which);
     const { testModules, unhandledErrors } = await vitest.runTestSpecifications([alone]);
-    const found = tallyOf(testModules.filter(({ moduleId }) => moduleId === module.moduleId));
-    all.passed += found.passed;
-    all.failed.push(...found.failed);
-    all.stray.push(...strayOf(unhandledErrors));
-    for (const each of found.stoodStill) all.stoodStill.set(...each);
+    const own = testModules.filter(({ moduleId }) => moduleId === module.moduleId);
+    const again = tallyOf(own, unhandledErrors);
+    found.passed += again.passed;
+    found.failed.push(...again.failed);
+    found.stray.push(...again.stray);
+    for (const each of again.stoodStill) found.stoodStill.set(...each);
   }
-  return all;
 }
 
-function strayOf(errors: readonly unknown[]): string[] {
-  return errors.map((error) => (error as Partial<Error>)?.message ?? String(error));
-}
-
-function tallyOf(modules: readonly TestModule[]): Found {
-  const found: Found = { passed: 0, failed: [], skipped: [], stoodStill: new Map() };
+/** @param errors thrown or rejected in no test. */
+function tallyOf(modules: readonly TestModule[], errors: readonly unknown[]): Found {
+  const stray = errors.map((error) => (error as Partial<Error>)?.message ?? String(error));
+  const found: Found = { passed: 0, failed: [], skipped: [], stoodStill: new Map(), stray };
   for (const module of modules) {
     let explained = false;
     const fail = (name: string, id: string | undefined, ms: number | undefined): void => {

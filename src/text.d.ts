@@ -9,7 +9,7 @@ declare module '*.sql' {
   export default text;
 }
 
-/** A page, bundled: see scripts/page-bundle.mjs. */
+/** A page, bundled: see scripts/text-files.mjs. */
 declare module '*?bundle' {
   export const script: string;
   export const style: string;

@@ -1,17 +1,7 @@
 /** TypeDoc writes the reference: a page of Markdown for each entry of the package. */
 import { join } from 'node:path';
 import { Application, Converter, type ProjectReflection, type TypeDocOptions } from 'typedoc';
-import bundler from '../../tsdown.config.ts';
-
-/** The name by which programs import each entry, by its source. */
-const ENTRIES = new Map(
-  Object.entries(bundler.entry as Readonly<Record<string, string>>).map(([entry, source]) => [
-    source,
-    entry === 'index' ? 'holdfast' : `holdfast/${entry}`,
-  ]),
-);
-
-export const MODULES: readonly string[] = [...ENTRIES.values()];
+import { MODULES } from '../../tsdown.config.ts';
 
 /**
  * Types that the public ones are made of, and that no program has to name: what a client of the
@@ -35,7 +25,7 @@ const OPTIONS: TypeDocOptions = {
   name: 'API of Holdfast',
   includeVersion: true,
   readme: 'none',
-  entryPoints: [...ENTRIES.keys()],
+  entryPoints: [...MODULES.values()],
   intentionallyNotExported: UNEXPORTED,
   router: 'module',
   // `npm test` compiles all of it.
@@ -71,7 +61,7 @@ export async function writeReference(folder: string, modules: string): Promise<b
 
 function nameEntries(project: ProjectReflection): void {
   const names = new Map(
-    [...ENTRIES].map(([source, name]) => [
+    [...MODULES].map(([name, source]) => [
       source.replace(/^src\//, '').replace(/(?:(?<=.)\/index)?\.ts$/, ''),
       name,
     ]),

@@ -2,21 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from '../steps.ts';
 
-interface Manifest {
-  readonly name: string;
-  readonly version: string;
-  readonly exports: Readonly<Record<string, unknown>>;
-}
-
-export async function manifest(): Promise<Manifest> {
-  return JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Manifest;
-}
-
-/** The names under which the package's code is imported. */
-export async function entries(): Promise<string[]> {
-  const { name, exports } = await manifest();
-  const paths = Object.keys(exports).filter((path) => !path.endsWith('.json'));
-  return paths.map((path) => name + path.slice(1));
+export async function manifest(): Promise<{ readonly version: string }> {
+  return JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
 }
 
 /**

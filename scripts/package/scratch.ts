@@ -1,14 +1,13 @@
 /** Folders outside of the repository in which the tarball is used as users use it. */
-import { rmSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cp, mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MODULES } from '../../tsdown.config.ts';
 import { ROOT, run } from '../steps.ts';
-import { entries } from './manifest.ts';
 import type { Tools } from './tools.ts';
 
-const TARBALL = 'holdfast.tgz';
 export const JEST_CONFIG = 'jest.config.json';
 
 /** The options of a careful user; what they do not say is TypeScript's default. */
@@ -26,35 +25,25 @@ const PLACES: readonly (readonly [folder: string, ending: string])[] = [
 ];
 
 export class Scratch {
-  readonly folder: string;
-  readonly tarball: string;
+  readonly #all: string = mkdtempSync(join(tmpdir(), 'holdfast-package-'));
+  readonly folder: string = join(this.#all, 'project');
+  readonly tarball: string = join(this.#all, 'holdfast.tgz');
   /** The package, where it is installed. */
-  readonly installed: string;
+  readonly installed: string = join(this.folder, 'node_modules/holdfast');
   /** Away from any package. */
-  readonly alone: string;
+  readonly alone: string = join(this.#all, 'alone');
 
-  constructor(folder: string) {
-    this.folder = join(folder, 'project');
-    this.alone = join(folder, 'alone');
-    this.tarball = join(folder, TARBALL);
-    this.installed = join(this.folder, 'node_modules/holdfast');
-  }
-
-  static async make(): Promise<Scratch> {
-    const folder = await mkdtemp(join(tmpdir(), 'holdfast-package-'));
-    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-    const scratch = new Scratch(folder);
-    await mkdir(scratch.folder);
-    await mkdir(scratch.alone);
-    return scratch;
+  constructor() {
+    process.once('exit', () => rmSync(this.#all, { recursive: true, force: true }));
+    mkdirSync(this.folder);
+    mkdirSync(this.alone);
   }
 
   /** Packs the project as it would be published. */
   async pack(): Promise<void> {
-    const folder = join(this.tarball, '..');
-    await run(['npm', 'pack', '--pack-destination', folder]);
-    const packed = (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? '';
-    await rename(join(folder, packed), this.tarball);
+    await run(['npm', 'pack', '--pack-destination', this.#all]);
+    const packed = (await readdir(this.#all)).find((name) => name.endsWith('.tgz')) ?? '';
+    await rename(join(this.#all, packed), this.tarball);
   }
 
   /** Installs it, and lets it find the SQLite of Node 20, clients and types. */
@@ -72,11 +61,11 @@ export class Scratch {
     await cp(sources, this.folder, { recursive: true });
     await cp(join(sources, 'testkit.mjs'), join(this.folder, 'testkit.test.mjs'));
     await cp(join(sources, 'jest-case.ts'), join(this.folder, 'jest-case.test.ts'));
-    const all = (await entries()).map((name, n) => `export * as e${n} from '${name}';\n`).join('');
+    const exports = [...MODULES.keys()].map((name, n) => `export * as e${n} from '${name}';\n`);
     for (const [folder, ending] of PLACES) {
       await mkdir(join(this.folder, folder), { recursive: true });
       await cp(program, join(this.folder, folder, `program.${ending}`));
-      await writeFile(join(this.folder, folder, `entries.${ending}`), all);
+      await writeFile(join(this.folder, folder, `entries.${ending}`), exports.join(''));
     }
   }
 
@@ -93,11 +82,10 @@ export class Scratch {
 
   /** Compiles with the project's own TypeScript, or checks the types with another one. */
   async compile(options: readonly string[], compiler?: string): Promise<void> {
-    if (!compiler) await this.run('tsc', ...STRICT, ...options, '--ignoreDeprecations', '6.0');
-    else {
-      const tsc = join(compiler, 'bin/tsc');
-      await this.run(process.execPath, tsc, ...STRICT, ...options, '--noEmit');
-    }
+    const tsc = compiler
+      ? [process.execPath, join(compiler, 'bin/tsc'), '--noEmit']
+      : ['tsc', '--ignoreDeprecations', '6.0'];
+    await this.run(...tsc, ...STRICT, ...options);
   }
 
   /** Bundles what was compiled, without any option on account of this package. */

@@ -1,10 +1,19 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { HANG_MS } from '../../test/support/this-run.ts';
-import { run, StepError } from '../steps.ts';
-import type { Cell } from './matrix.ts';
+import { once, run, StepError } from '../steps.ts';
 import { JEST_CONFIG, type Scratch } from './scratch.ts';
 import { type Runtime, type Tools, thisNode } from './tools.ts';
+
+/** What is tried, one thing in each combination. */
+export interface Cell {
+  readonly name: string;
+  /** Why it is not promised, and not tried. */
+  readonly gap?: string | undefined;
+  /** What to know of a passed one. */
+  readonly note?: string | undefined;
+  run(): Promise<unknown>;
+}
 
 /** Fewer tests than this are a failure: the suite has many more. */
 const LEAST_TESTS = 150;
@@ -33,8 +42,7 @@ export function styleCells(scratch: Scratch, tools: Tools | undefined): Cell[] {
     const lack = style.withoutSqlite?.(runtime);
     const store = lack ? 'memory' : join(scratch.folder, `${n}.db`);
     return {
-      row: style.name,
-      column: runtime.name,
+      name: `${style.name}, ${runtime.name}`,
       gap: style.gap?.(runtime),
       note: lack && `in memory: ${lack}`,
       run: () => tryStyle(style, style.command(runtime, store), scratch.folder),
@@ -55,9 +63,8 @@ export function typeCells(scratch: Scratch, tools: Tools | undefined): Cell[] {
   const compilers = [...(tools?.compilers ?? []), own];
   return RESOLUTIONS.flatMap(([rows, ...options]) =>
     compilers.flatMap(([version, compiler]) => {
-      let compiled: Promise<void> | undefined;
-      const run = (): Promise<void> => (compiled ??= scratch.compile(options, compiler));
-      return rows.map((row) => ({ row, column: `TypeScript ${version}`, run }));
+      const run = once(() => scratch.compile(options, compiler));
+      return rows.map((row) => ({ name: `${row}, TypeScript ${version}`, run }));
     }),
   );
 }

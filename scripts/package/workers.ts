@@ -9,8 +9,8 @@ import { snippetsIn } from '../../test/methods/tidy/snippets.ts';
 import { readTree } from '../../test/methods/tidy/tree.ts';
 import { HANG_MS } from '../../test/support/this-run.ts';
 import { run, StepError } from '../steps.ts';
-import type { Cell } from './matrix.ts';
 import type { Scratch } from './scratch.ts';
+import type { Cell } from './styles.ts';
 import { type Tools, thisNode } from './tools.ts';
 
 const PAGE = 'docs/guide/workers.md';
@@ -29,8 +29,7 @@ export async function workerCells(scratch: Scratch, tools: Tools): Promise<Cell[
   // The oldest is too old for Miniflare.
   const node = tools.runtimes.findLast(({ kind }) => kind === 'node') ?? thisNode();
   return Object.entries(DATES).map(([date, flags]) => ({
-    row: 'Worker, bundled',
-    column: `workerd of ${date}`,
+    name: `Worker, bundled, workerd of ${date}`,
     async run() {
       const command = [...node.run, join(folder, 'run.mjs'), BUNDLE, tools.modules, date, ...flags];
       const output = await run(command, { cwd: scratch.alone, timeoutMs: HANG_MS });

@@ -2,5 +2,5 @@
 import { tests } from '../../../../scripts/vitest-step.ts';
 
 const [root = ''] = process.argv.slice(2);
-const tally = await tests('timed', { seconds: 1, root }).run(() => {}, false);
+const tally = await tests('timed', 1, undefined, root).run(() => {}, false);
 process.send?.(tally, () => process.exit());

@@ -1,1 +1,0 @@
-export function pageBundle(path: string): string | undefined;
