@@ -9,10 +9,6 @@ import { LocalServer, runToEnd, started } from './server-process.ts';
 import { copyTemplate } from './templates.ts';
 
 export interface MysqlOptions {
-  /** Default: what the product is here. */
-  readonly program?: Command;
-  /** Default: a free one. */
-  readonly port?: number;
   /** Options of its command line, which win over those of every server. */
   readonly config?: readonly string[];
   /** Writes the log that replicas read. Default: false. */
@@ -21,7 +17,7 @@ export interface MysqlOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface ReplicaOptions extends Omit<MysqlOptions, 'binlog' | 'program'> {
+export interface ReplicaOptions {
   /** The port where it finds its primary, such as that of a proxy. Default: the primary's own. */
   readonly via?: number;
 }
@@ -63,8 +59,8 @@ export class MysqlServer extends LocalServer {
   #readOnly: boolean;
 
   static async start(product: MysqlProduct, options: MysqlOptions = {}): Promise<MysqlServer> {
-    const program = options.program ?? (await findProgram(product.name));
-    return new MysqlServer(product, program, await portOf(options), options).#begin();
+    const program = await findProgram(product.name);
+    return new MysqlServer(product, program, await freePort(), options).#begin();
   }
 
   private constructor(
@@ -136,11 +132,11 @@ export class MysqlServer extends LocalServer {
   }
 
   /** A read-only copy that follows this server, which has to have a binlog, and does not wait. */
-  async replica(options: ReplicaOptions = {}): Promise<MysqlServer> {
-    const all = { ...options, binlog: true, primary: this };
-    const port = await portOf(options);
-    const replica = await new MysqlServer(this.#product, this.program, port, all).#begin();
-    const statements = this.#product.follow(this.host, options.via ?? this.port);
+  async replica({ via = this.port }: ReplicaOptions = {}): Promise<MysqlServer> {
+    const options = { binlog: true, primary: this };
+    const made = new MysqlServer(this.#product, this.program, await freePort(), options);
+    const replica = await made.#begin();
+    const statements = this.#product.follow(this.host, via);
     return started(replica, () => replica.#run(statements));
   }
 
@@ -228,10 +224,6 @@ export const MYSQL: MysqlProduct = {
   position: 'select @@global.gtid_executed as written',
   reach: 'select wait_for_executed_gtid_set(?, 20) as missed',
 };
-
-async function portOf({ port }: { readonly port?: number }): Promise<number> {
-  return port ?? (await freePort());
-}
 
 export function startMysql(options: MysqlOptions = {}): Promise<MysqlServer> {
   return MysqlServer.start(MYSQL, options);

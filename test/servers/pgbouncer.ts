@@ -12,10 +12,6 @@ export interface PgbouncerOptions {
   readonly mode: 'transaction' | 'session';
   /** So many connections of the server for each user and database. Default: 20. */
   readonly poolSize?: number;
-  /** Lines of its configuration, which win over those of every pooler. */
-  readonly config?: readonly string[];
-  /** Default: what `pgbouncer` is here. */
-  readonly program?: Command;
 }
 
 export class Pgbouncer extends LocalServer {
@@ -23,7 +19,7 @@ export class Pgbouncer extends LocalServer {
   readonly #file: string;
 
   static async start(server: PostgresServer, options: PgbouncerOptions): Promise<Pgbouncer> {
-    const program = options.program ?? (await findProgram('pgbouncer'));
+    const program = await findProgram('pgbouncer');
     const pooler = new Pgbouncer(server, { ...options, program, port: await freePort() });
     return started(pooler, () => pooler.start());
   }
@@ -32,7 +28,7 @@ export class Pgbouncer extends LocalServer {
     server: PostgresServer,
     options: PgbouncerOptions & { readonly program: Command; readonly port: number },
   ) {
-    const { program, port, mode, poolSize = 20, config = [] } = options;
+    const { program, port, mode, poolSize = 20 } = options;
     super({ name: 'pgbouncer', program, ports: [port], refusesRoot: true });
     this.#server = server;
     this.#file = join(this.folder, 'pgbouncer.ini');
@@ -51,7 +47,6 @@ export class Pgbouncer extends LocalServer {
       `pool_mode = ${mode}`,
       `default_pool_size = ${poolSize}`,
       'max_client_conn = 1000',
-      ...config,
     ];
     writeFileSync(join(this.folder, 'users'), '"postgres" ""\n');
     writeFileSync(this.#file, `${lines.join('\n')}\n`);

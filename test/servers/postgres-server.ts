@@ -20,11 +20,9 @@ export interface PostgresOptions {
   readonly config?: readonly string[];
   /** Lines of `pg_hba.conf` that come before those that let everybody in. */
   readonly hba?: readonly string[];
-  /** Added to its environment. */
-  readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface StandbyOptions extends PostgresOptions {
+export interface StandbyOptions {
   /** The port where it finds its primary, such as that of a proxy. Default: the primary's own. */
   readonly via?: number;
 }
@@ -57,20 +55,16 @@ export class PostgresServer extends LocalServer {
 
   static async start(options: PostgresOptions = {}): Promise<PostgresServer> {
     const program = options.program ?? (await findProgram('postgres'));
-    const server = new PostgresServer(program, await portOf(options), options);
+    const server = new PostgresServer(program, options.port ?? (await freePort()));
     return server.#begin(options, async () => {
       await copyData(program, server.#data);
       await server.#configure(CONFIG);
     });
   }
 
-  private constructor(
-    program: Command,
-    port: number,
-    { env, primary }: PostgresOptions & { readonly primary?: PostgresServer },
-  ) {
+  private constructor(program: Command, port: number, primary?: PostgresServer) {
     super({
-      ...{ name: 'postgres', program, ports: [port], env: { LC_ALL: 'C', ...env } },
+      ...{ name: 'postgres', program, ports: [port], env: { LC_ALL: 'C' } },
       ...{ refusesRoot: true, clearUp: removeSharedMemory },
     });
     this.#primary = primary;
@@ -136,20 +130,20 @@ export class PostgresServer extends LocalServer {
   }
 
   /** A read-only copy that follows this server, which does not wait for it. */
-  async standby(options: StandbyOptions = {}): Promise<PostgresServer> {
-    const port = await portOf(options);
-    const standby = new PostgresServer(this.program, port, { ...options, primary: this });
-    return standby.#begin(options, async () => {
+  async standby({ via = this.port }: StandbyOptions = {}): Promise<PostgresServer> {
+    const port = await freePort();
+    const standby = new PostgresServer(this.program, port, this);
+    return standby.#begin({}, async () => {
       const name = `standby_${port}`;
       const following = ['--write-recovery-conf', '--create-slot', '--slot', name];
-      await standby.#copy(options.via ?? this.port, name, following);
+      await standby.#copy(via, name, following);
     });
   }
 
   /** A primary of its own with what is here now, started from a base backup. */
   async restored(how: 'as it is' | 'as an archive'): Promise<PostgresServer> {
-    const port = await portOf({});
-    const other = new PostgresServer(this.program, port, {});
+    const port = await freePort();
+    const other = new PostgresServer(this.program, port);
     return other.#begin({}, async () => {
       await other.#copy(this.port, `restored_${port}`);
       if (how === 'as it is') return;
@@ -230,10 +224,6 @@ function removeSharedMemory(folder: string): void {
   } catch {
     // It ended in order, or never began.
   }
-}
-
-async function portOf({ port }: PostgresOptions): Promise<number> {
-  return port ?? (await freePort());
 }
 
 async function copyData(program: Command, target: string): Promise<void> {

@@ -11,15 +11,13 @@ import { type Command, findProgram, folderOf } from './programs.ts';
 import { LocalServer, started } from './server-process.ts';
 
 export interface ZookeeperServerOptions {
-  /** The server's unit of time in ms. Default: 200, so that sessions of 400 ms are possible. */
-  readonly tickTime?: number;
   /** Lines of its configuration, after those that every server here has. */
   readonly config?: readonly string[];
   /** Files that its folder holds at the start, by their names. */
   readonly files?: Readonly<Record<string, string>>;
   /**
-   * As its makers start it: it waits for the disk, its heap may grow, and `tickTime` is 2000 unless
-   * it is given. Default: false.
+   * As its makers start it: it waits for the disk, its heap may grow, and its unit of time is 2 s.
+   * Default: false, and 200 ms, so that sessions of 400 ms are possible.
    */
   readonly inProduction?: boolean;
   /** Lets clients connect with TLS too; the key and its certificates, in one text. */
@@ -101,7 +99,7 @@ export class ZookeeperServer extends LocalServer {
   ) {
     super({ name: 'zookeeper', program: java, ports });
     const { inProduction = false, config = [], files = {}, tls, membership } = options;
-    const { tickTime = inProduction ? 2000 : 200 } = options;
+    const tickTime = inProduction ? 2000 : 200;
     const { folder } = this;
     const data = join(folder, 'data');
     this.#data = data;

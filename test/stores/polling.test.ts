@@ -3,6 +3,7 @@ import type { Claim, ClaimStatus } from 'holdfast/store';
 import { simulatedClock } from 'holdfast/testkit';
 import { expect, test } from 'vitest';
 import { Polling } from '../../src/stores/polling.ts';
+import { claimOf as anyClaim } from '../methods/faults/bed.ts';
 
 const clock = simulatedClock(7);
 
@@ -11,12 +12,7 @@ const waiting = (ahead: number): ClaimStatus => ({
 });
 const HELD: ClaimStatus = { state: 'held', token: 1n, leftMs: 10_000, waiters: 0 };
 
-function claimOf(id: string): Claim {
-  return {
-    ...{ resource: 'r', id, kind: 'mutex', permits: 1, limit: 1, ttlMs: 10_000, queue: true },
-    holder: { host: 'test', pid: 1, since: 0 },
-  };
-}
+const claimOf = (id: string): Claim => anyClaim('r', { id, ttlMs: 10_000 });
 
 /** A queue as a database shows it: from `first` on, one leaves every `everyMs`. */
 function queue(everyMs: number) {

@@ -90,8 +90,4 @@ export class Ear {
       changes.map(({ deleted, kv }) => `${deleted ? '-' : ''}${kv.key}`),
     );
   }
-
-  get revisions(): bigint[] {
-    return this.batches.map(({ revision }) => revision);
-  }
 }

@@ -42,7 +42,6 @@ export function documentConformance<S>(service: Service<S>): void {
     create: ({ maxWaiters = 10_000 }) => ({
       connect: () => store(server(), { maxWaiters }),
       shortMs: paced(600),
-      dispose: () => {},
       slackMs,
     }),
     ...{ traits, lacks: ['claimAll', ...lacks], anonymous, patienceMs: HANG_MS },

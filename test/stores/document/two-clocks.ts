@@ -4,8 +4,9 @@
  */
 import type { Clock } from 'holdfast';
 import { type Documents, documentStore } from 'holdfast/document';
-import type { Claim, ClaimStatus } from 'holdfast/store';
+import type { ClaimStatus } from 'holdfast/store';
 import { simulatedClock } from 'holdfast/testkit';
+import { claimOf } from '../../methods/faults/bed.ts';
 import { Chance } from '../../methods/simulation/chance.ts';
 import { Shelf } from './shelf.ts';
 
@@ -79,7 +80,7 @@ interface Living {
 async function live({ documents, clock, world, chance, rate, holds }: Living): Promise<void> {
   const store = documentStore(documents, { clock });
   while (world.now() < ENDS_MS) {
-    const claim = newClaim(chance);
+    const claim = claimOf('r', { id: `${chance.next()}`.slice(2), ttlMs: TTL_MS });
     let held: { readonly since: number; readonly token: bigint } | undefined;
     let deadline = 0;
     const ask = async (verb: 'claim' | 'renew'): Promise<ClaimStatus | undefined> => {
@@ -108,13 +109,6 @@ async function live({ documents, clock, world, chance, rate, holds }: Living): P
     await world.sleep(chance.below(100));
   }
   await store.close?.();
-}
-
-function newClaim(chance: Chance): Claim {
-  const id = `${chance.next()}`.slice(2);
-  const holder = { host: 'world', pid: 1, since: 0 };
-  const terms = { kind: 'mutex', permits: 1, limit: 1, ttlMs: TTL_MS, queue: true } as const;
-  return { resource: 'r', id, holder, ...terms };
 }
 
 function travel(world: ReturnType<typeof simulatedClock>, chance: Chance): Promise<void> {

@@ -18,7 +18,6 @@ suite({
   create: () => ({
     connect: () => fencedLockStore(shared().client, { sessionTtl: SESSION_MS }),
     shortMs: paced(600),
-    dispose: () => {},
   }),
   traits: fencedLockStore(NO_CLIENT).traits,
   patienceMs: HANG_MS,

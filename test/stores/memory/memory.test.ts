@@ -1,7 +1,7 @@
 import { createLocks, evict } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
-import type { Claim, Kind } from 'holdfast/store';
 import { describe, expect, it } from 'vitest';
+import { claimOf } from '../../methods/faults/bed.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { watchOutcome } from '../../support/scripted-store.ts';
 
@@ -27,23 +27,19 @@ describe('the memory store', () => {
   it('tells how a hold ended, although it has looked for old endings since', async () => {
     const clock = new FakeClock();
     const store = memoryStore({ clock });
-    const holder = { host: 'test', pid: 1, since: 0 };
-    const rest = { kind: 'mutex', permits: 1, limit: 1, queue: true, holder } as const;
-    const claim = (resource: string, id: string): Claim => {
-      return { ...rest, resource, id, ttlMs: 10_000 };
-    };
     const takeAway = async (resource: string): Promise<void> => {
-      const [status] = await store.claim([claim(resource, `of ${resource}`)]);
+      const [status] = await store.claim([claimOf(resource)]);
       const { token = 0n } = status?.state === 'held' ? status : {};
       await store.evict?.(resource, token, { reason: 'test', now: true });
     };
     await takeAway('r');
-    await store.claim([claim('r', 'holder')]);
-    await store.release([claim('r', 'holder')], { ms: 10 });
+    const holder = claimOf('r');
+    await store.claim([holder]);
+    await store.release([holder], { ms: 10 });
     clock.stall(20);
     // More than are remembered, so that it looks which of them may go.
     for (let n = 0; n < 1_100; n++) await takeAway(`other ${n}`);
-    const [status] = await store.claim([claim('r', 'next')]);
+    const [status] = await store.claim([claimOf('r')]);
     expect(status).toMatchObject({ state: 'held', takeover: { reason: 'released' } });
   });
 
@@ -59,23 +55,17 @@ describe('the memory store', () => {
   });
 
   it('knows nothing of a resource from the one before', async () => {
-    const clock = new FakeClock();
-    const store = memoryStore({ clock, quarantine: '12s' });
-    const holder = { host: 'test', pid: 1, since: 0 };
-    const rest = { limit: 1, permits: 1, ttlMs: 10_000, queue: true, holder } as const;
-    const claim = (resource: string, id: string, kind: Kind): Claim => {
-      return { ...rest, resource, id, kind };
-    };
+    const store = memoryStore({ clock: new FakeClock(), quarantine: '12s' });
     const tokens: bigint[] = [];
     for (const [i, kind] of (['mutex', 'read', 'permits'] as const).entries()) {
-      const one = claim(`resource ${i}`, `id ${i}`, kind);
+      const one = claimOf(`resource ${i}`, { kind });
       const [status] = await store.claim([one]);
       if (status?.state === 'held') tokens.push(status.token);
       await store.release([one]);
     }
     expect(tokens).toEqual([1n, 2n, 3n]);
     store.forget();
-    const [status] = await store.claim([claim('resource 0', 'id', 'mutex')]);
+    const [status] = await store.claim([claimOf('resource 0')]);
     expect(status).toMatchObject({ state: 'waiting', why: 'data-loss' });
   });
 
@@ -92,12 +82,7 @@ describe('the memory store', () => {
 
   it('wakes no claim that has left by then', async () => {
     const store = memoryStore();
-    const holder = { host: 'test', pid: 1, since: 0 };
-    const rest = { kind: 'mutex', permits: 1, limit: 1, queue: true, holder } as const;
-    const claim = (resource: string, id: string): Claim => {
-      return { ...rest, resource, id, ttlMs: 10_000 };
-    };
-    const [first, second, other] = [claim('r', 'a'), claim('r', 'b'), claim('other', 'c')];
+    const [first, second, other] = [claimOf('r'), claimOf('r'), claimOf('other')];
     const hints: unknown[] = [];
     await store.claim([first]);
     void store.watch?.(first, (hint) => hints.push(hint));
@@ -109,14 +94,11 @@ describe('the memory store', () => {
   it('tells who stands behind the dead to ask when somebody alive may have died', async () => {
     const clock = new FakeClock();
     const store = memoryStore({ clock });
-    const holder = { host: 'test', pid: 1, since: 0 };
-    const rest = { kind: 'mutex', permits: 1, limit: 1, queue: true, holder } as const;
-    const claim = (id: string, ttlMs: number): Claim => ({ ...rest, resource: 'r', id, ttlMs });
-    for (const id of ['holder', 'first']) await store.claim([claim(id, 10_000)]);
-    await store.claim([claim('dead', 10)]);
-    await store.claim([claim('last', 10_000)]);
+    const claim = (ttlMs: number) => claimOf('r', { ttlMs });
+    const last = claim(10_000);
+    for (const each of [claim(10_000), claim(10_000), claim(10), last]) await store.claim([each]);
     clock.stall(20);
-    const [status] = await store.renew([claim('last', 10_000)]);
+    const [status] = await store.renew([last]);
     expect(status).toMatchObject({ state: 'waiting', retryInMs: 10_000 - 20 });
   });
 

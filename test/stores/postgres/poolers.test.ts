@@ -38,6 +38,10 @@ describe.each(['transaction', 'session'] as const)('in %s mode', (mode) => {
   test('neither settings nor statements stay behind in sessions of others', async () => {
     const locks = bed.locks(pooler);
     await locks.mutex('x').run(() => {});
+    const pools = await pooler.query('show pools');
+    expect(pools).toContainEqual(
+      expect.objectContaining({ database: 'postgres', pool_mode: mode }),
+    );
     for (let n = 0; n < 6; n++) {
       const rows = await bed.query(
         pooler,

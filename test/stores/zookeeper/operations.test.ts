@@ -5,6 +5,7 @@ import { zookeeperClient } from 'holdfast/zookeeper';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
+import { expectNoCost } from '../../methods/faults/pair-cost.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { paced } from '../../support/this-run.ts';
@@ -39,6 +40,11 @@ async function warm({ store, asked }: Counted, resource: string): Promise<void> 
 const permits = (count: number): Terms => ({ kind: 'permits', permits: count, limit: 3 });
 
 describe('a lock', () => {
+  test('that is free makes no promise, and no timer for a request', async () => {
+    await using bed = new Bed(server);
+    await expectNoCost(bed.store(server));
+  });
+
   test('is taken with two requests, and released with one', async () => {
     await using bed = new Bed(server);
     const counted = countedStore(bed);

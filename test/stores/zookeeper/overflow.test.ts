@@ -1,6 +1,6 @@
 /**
  * Queues whose numbers are about to overflow. A server counts to 2147483647 and then gives that
- * number to all, or negative ones to those who come together (zookeeper-server.test.ts).
+ * number to all, or negative ones to those who come together.
  */
 import { randomUUID } from 'node:crypto';
 import type { Store } from 'holdfast';
