@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { connect, openStore } from '../src/connect.ts';
 import { ready } from '../src/operators/ready.ts';
+import { directory } from './support/directory.ts';
 
 test('memory: is a store of this process', async () => {
   await using locks = await connect('memory:', { prefix: 'a:' });
@@ -11,9 +11,7 @@ test('memory: is a store of this process', async () => {
 });
 
 test('sqlite: takes a relative or an absolute path, with or without slashes', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'a b%41.db');
+  const file = join(directory(), 'a b%41.db');
   await using one = await connect(`sqlite:${file}`);
   await using other = await connect(`sqlite://${file}`);
   const lease = await one.mutex('x').acquire();
@@ -22,9 +20,7 @@ test('sqlite: takes a relative or an absolute path, with or without slashes', as
 });
 
 test('sqlite: takes options as its query', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'a.db');
+  const file = join(directory(), 'a.db');
   await using one = await connect(`sqlite:${file}?maxWaiters=1&trustFileSystem=true`);
   await using other = await connect(`sqlite:${file}`);
   await using _ = await other.mutex('x').acquire();
@@ -76,8 +72,7 @@ test.each([
 });
 
 test('module: is a store of your own, from a file or a package', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = directory();
   const file = join(folder, 'store.mjs');
   writeFileSync(file, `export default async (query) => ({ name: 'mine: ' + query });`);
   expect(await openStore(`module:${file}?table=a?b`)).toEqual({ name: 'mine: table=a?b' });
@@ -157,10 +152,6 @@ test.each([
   const store = await openStore(url);
   expect(store.name).toBe(name);
   await store.close?.();
-});
-
-test('what is no text at all is a usage error too', async () => {
-  await expect(openStore(undefined as unknown as string)).rejects.toMatchObject({ code: 'USAGE' });
 });
 
 /** Databases, and the group of Hazelcast. */

@@ -1,10 +1,9 @@
 import { getEventListeners } from 'node:events';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { allOf } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { describe, expect, vi } from 'vitest';
 import { firstOf, onAbort } from '../../src/base/aborts.ts';
+import { collect } from '../support/garbage.ts';
 import { it, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
@@ -59,8 +58,6 @@ describe('listening to a signal', () => {
 
 describe('the first of several signals', () => {
   it('is forgotten with the work that listened to it', async () => {
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
     const { locks } = setUp();
     const signals: WeakRef<AbortSignal>[] = [];
     const listen = ({ signal }: { readonly signal: AbortSignal }): void => {

@@ -1,11 +1,11 @@
 /** Real processes of the command line, on a file that goes with the test. */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLocks, list } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
 import { expect, onTestFinished, type TestAPI, type TestContext, test } from 'vitest';
+import { directory } from '../support/directory.ts';
 import { programOf } from '../support/program-of.ts';
 import { until } from '../support/until.ts';
 
@@ -19,12 +19,6 @@ export interface Fate {
   readonly signal: NodeJS.Signals | null;
   readonly out: string;
   readonly err: string;
-}
-
-export function directory(): string {
-  const path = mkdtempSync(join(tmpdir(), 'holdfast-cli-test-'));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 10 }));
-  return path;
 }
 
 /** A folder with a lock file, and the programs that use it. */

@@ -1,15 +1,13 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { abortable, limited } from '../../src/clients/abortable.ts';
+import { collect } from '../support/garbage.ts';
 
 const forever = (signal: AbortSignal): Promise<never> => abortable(signal, new Promise(() => {}));
 
 describe('what is limited', () => {
   let clearing: NodeJS.Timeout;
   beforeAll(() => {
-    setFlagsFromString('--expose-gc');
-    clearing = setInterval(runInNewContext('gc') as () => void, 5);
+    clearing = setInterval(collect, 5);
   });
   afterAll(() => clearInterval(clearing));
 

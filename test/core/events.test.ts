@@ -115,16 +115,8 @@ describe('events', () => {
 
   it('exist by these names only', ({ locks }) => {
     const names: LockEventName[] = [
-      ...([
-        'acquiring',
-        'missed',
-        'acquired',
-        'working',
-        'waiting',
-        'slow',
-        'unconfirmed',
-      ] as const),
-      ...(['lost', 'released', 'heartbeat', 'mismatch', 'quarantine'] as const),
+      ...(['acquiring', 'missed', 'acquired', 'working', 'waiting', 'slow'] as const),
+      ...(['unconfirmed', 'lost', 'released', 'heartbeat', 'mismatch', 'quarantine'] as const),
     ];
     for (const name of names) locks.on(name, () => {})();
     expect(() => locks.on('toString' as never, () => {})).toThrow(

@@ -254,13 +254,8 @@ describe('the local hand-off', () => {
       ...[locks.mutex('a'), locks.mutex('a', { ttl: 9_000 }), locks.mutex('a', { maxHold: '1m' })],
       ...[locks.mutex('a', { heartbeat: false }), locks.mutex('a', { heartbeat: false })],
       ...[locks.mutex('a', { minHold: 1 }), locks.mutex('a', { minHold: 1 })],
-      ...[
-        read,
-        read,
-        locks.semaphore('s', { limit: 2 }),
-        locks.semaphore('s', { limit: 2 }),
-        write,
-      ],
+      ...[read, read, locks.semaphore('s', { limit: 2 }), locks.semaphore('s', { limit: 2 })],
+      write,
     ];
     for (const lock of some) void lock.acquire();
     await clock.rest();

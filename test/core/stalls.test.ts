@@ -2,7 +2,7 @@ import { createLocks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { aroundStore } from 'holdfast/testkit';
 import { expect } from 'vitest';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock, partsOf } from '../support/fake-clock.ts';
 import { gate } from '../support/gate.ts';
 import { type Bed, held, it, setUp, watchOutcome } from '../support/scripted-store.ts';
 
@@ -14,7 +14,6 @@ type Loss = { readonly dueAt: number; readonly lostAt: number | undefined };
 async function lossesAfterStall(names: readonly string[], nth: number): Promise<Loss[]> {
   const clock = new FakeClock();
   const memory = memoryStore({ clock });
-  const mine = new FakeClock();
   let reads = 0;
   let wokeAt = 0;
   const now = (): number => {
@@ -24,9 +23,7 @@ async function lossesAfterStall(names: readonly string[], nth: number): Promise<
     }
     return clock.now();
   };
-  Object.assign(mine, { now, setTimeout: clock.setTimeout.bind(clock) });
-  Object.assign(mine, { clearTimeout: clock.clearTimeout.bind(clock) });
-  Object.assign(mine, { setImmediate: clock.setImmediate.bind(clock) });
+  const mine = { ...partsOf(clock), now };
   const enteredAt = new Map<string, number>();
   const traits = { ...memory.traits, synchronous: false };
   const far = aroundStore(

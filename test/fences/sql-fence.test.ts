@@ -1,9 +1,8 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import Database from 'libsql';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { sqlFence } from '../../src/fences/index.ts';
 import type { SqliteConnection } from '../../src/fences/sql/sqlite.ts';
+import { collect } from '../support/garbage.ts';
 
 const fence = sqlFence({ dialect: 'sqlite' });
 const lineage = 'one';
@@ -115,8 +114,6 @@ describe('a fence', () => {
   });
 
   test('keeps no statement alive, which would keep its connection alive', async () => {
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
     const { binding, texts } = counted();
     db.exec('BEGIN');
     fence.enter(binding, { resource: 'stock', lineage, token: 1n });

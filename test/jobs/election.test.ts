@@ -1,9 +1,8 @@
 import { getEventListeners } from 'node:events';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { Candidate, Term } from 'holdfast/election';
 import { createElection } from 'holdfast/election';
 import { describe, expect } from 'vitest';
+import { collect } from '../support/garbage.ts';
 import type { Bed } from '../support/scripted-store.ts';
 import { failure, held, it, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
@@ -40,8 +39,6 @@ describe('a candidate', () => {
   });
 
   it('leaves no listener on a signal that it shares, whatever garbage is collected', async () => {
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
     const { locks, clock } = setUp();
     const { signal } = new AbortController();
     const candidates = ['e', 'f'].map((name) => createElection(locks, name).campaign({ signal }));

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { manifest, missingOnPage } from '../../scripts/package/manifest.ts';
+import { directory } from '../support/directory.ts';
 
 it('is published only with a page whose links lead somewhere', async () => {
   expect(missingOnPage({ repository: 'a', homepage: 'b', bugs: 'c' })).toEqual([]);
@@ -16,8 +16,7 @@ it('is published only with a page whose links lead somewhere', async () => {
 
 /** What a release of these fields says, in a folder where it could publish nothing else. */
 function released(tag: string, fields: object): string {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-release-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = directory();
   cpSync('.ci', join(folder, '.ci'), { recursive: true });
   const text = JSON.stringify({ version: '1.2.3', private: true, ...fields });
   writeFileSync(join(folder, 'package.json'), text);

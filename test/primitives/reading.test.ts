@@ -79,7 +79,7 @@ describe('refused', () => {
       for (const value of values) refused(() => call(value as never), `${call} of ${typeof value}`);
     refused(() => createLocks({ ...store, claim: store.claim } as never));
     refused(() => zookeeperStore('zookeeper://h', { path: '/zookeeper/a' }));
-    for (const url of [['memory:'], Symbol('s'), null]) {
+    for (const url of [['memory:'], Symbol('s'), null, undefined]) {
       await expect(openStore(url as never)).rejects.toMatchObject({ code: 'USAGE' });
     }
   });

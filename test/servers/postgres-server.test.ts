@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { directory } from '../cli/program.ts';
+import { directory } from '../support/directory.ts';
 import { until } from '../support/until.ts';
 import { type PostgresOptions, type PostgresServer, startPostgres } from './postgres-server.ts';
 import { alive, childrenOf } from './process-table.ts';

@@ -109,6 +109,17 @@ export class FakeClock implements Clock {
   }
 }
 
+/** A clock's methods, to be mixed with others. */
+export function partsOf(clock: FakeClock): Clock {
+  return {
+    now: clock.now,
+    random: clock.random,
+    setTimeout: (run, ms) => clock.setTimeout(run, ms),
+    clearTimeout: (timer) => clock.clearTimeout(timer),
+    setImmediate: (run) => clock.setImmediate(run),
+  };
+}
+
 /** Runs all microtasks, and those that they bring. */
 export function flush(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

@@ -1,5 +1,5 @@
 /** What a person gets who presses Tab in a shell; test/cli/units has the cases, in bash. */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { findProgram, missing } from '../../servers/programs.ts';
@@ -43,8 +43,7 @@ it.for(Object.keys(SHELLS) as (keyof typeof SHELLS)[])(
       skip(reason !== undefined, reason);
     }
     const place = new Place();
-    writeFileSync(place.path('holdfast'), '#!/bin/sh\nexec $holdfast "$@"\n');
-    chmodSync(place.path('holdfast'), 0o755);
+    writeFileSync(place.path('holdfast'), '#!/bin/sh\nexec $holdfast "$@"\n', { mode: 0o755 });
     writeFileSync(place.path('completion'), (await place.fate('completion', name)).out);
     const holder = await place.hold('invoice:7');
     const path = `${place.folder}:${process.env.PATH}`;

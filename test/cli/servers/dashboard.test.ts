@@ -76,10 +76,7 @@ async function open(url: string): Promise<Page> {
 const noticed = (page: Page): Promise<unknown> =>
   page.evaluate('({ forbidden: globalThis.forbidden, hacked: globalThis.hacked })');
 
-const SCREENS = {
-  desktop: { width: 1280, height: 900 },
-  phone: { width: 390, height: 844 },
-};
+const SCREENS = { desktop: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
 
 describe('the dashboard', () => {
   it('shows four processes that sell, and takes the lock away from one', async () => {

@@ -28,6 +28,4 @@ mistakes('etcd', { server: () => server, verbs: ['run a --wait 3s'] }, [
   ['nobody is named', 'etcd://HERE', 69, /requires a user name/],
   ['the password is wrong', `etcd://ann:${SECRET}@HERE`, 69, /does not know this user/],
   ['the user may not', 'etcd://ann:a%2Fb@HERE?prefix=theirs/', 69, /not permit this user/],
-  ['the URL has a mistake', `etcd://me:${SECRET}@HERE/x`, 78, /malformed/],
-  ['an option is unknown', `etcd://me:${SECRET}@HERE?maxTtl=1m`, 78, /maxTtl/],
 ]);

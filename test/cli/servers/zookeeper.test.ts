@@ -46,6 +46,4 @@ mistakes('zookeeper', { server: () => server, verbs: ['run a --wait 4s'] }, [
   ['nobody is named', 'zookeeper://HERE/mine?path=/locks', 77, /NOAUTH/],
   ['the password is wrong', `zookeeper://ann:${SECRET}@HERE/mine?path=/locks`, 77, /NOAUTH/],
   ['the chroot is missing', `zookeeper://ann:${SECRET}@HERE/theirs`, 77, /chroot .*does not exist/],
-  ['the URL has a mistake', `zookeeper://me:${SECRET}@HERE/x//y`, 78, /Not a path/],
-  ['an option is unknown', `zookeeper://me:${SECRET}@HERE?maxTtl=1m`, 78, /maxTtl/],
 ]);

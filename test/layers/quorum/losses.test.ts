@@ -1,10 +1,10 @@
 /** What a try or a claim is told where members have lost their memory, a vote or their time. */
-import { type Clock, createLocks, type Store } from 'holdfast';
+import { createLocks, type Store } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { quorum } from 'holdfast/quorum';
 import { aroundStore } from 'holdfast/testkit';
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../support/fake-clock.ts';
+import { FakeClock, partsOf } from '../../support/fake-clock.ts';
 import { failure, ScriptedStore, waiting } from '../../support/scripted-store.ts';
 import { beat, claimOf, enter, scene, within } from './member-stores.ts';
 
@@ -60,7 +60,7 @@ describe('what no quorum can promise', () => {
     const clock = new FakeClock();
     const ahead = [0, 0, 0];
     const memories = ahead.map((_ms, i) =>
-      memoryStore({ clock: { ...parts(clock), now: () => clock.now() + (ahead[i] ?? 0) } }),
+      memoryStore({ clock: { ...partsOf(clock), now: () => clock.now() + (ahead[i] ?? 0) } }),
     );
     let down = bare;
     const first = aroundStore(memories[0] as Store, async (_request, next) => {
@@ -82,14 +82,3 @@ describe('what no quorum can promise', () => {
     }
   });
 });
-
-/** A clock's methods, to be mixed with others. */
-function parts(clock: FakeClock): Clock {
-  return {
-    now: clock.now,
-    random: clock.random,
-    setTimeout: (run, ms) => clock.setTimeout(run, ms),
-    clearTimeout: (timer) => clock.clearTimeout(timer),
-    setImmediate: (run) => clock.setImmediate(run),
-  };
-}

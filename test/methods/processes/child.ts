@@ -1,8 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { directory } from '../../support/directory.ts';
 import { programOf } from '../../support/program-of.ts';
 import { until } from '../../support/until.ts';
 
@@ -67,7 +66,5 @@ export class Child {
 
 /** A database file that goes with the test. */
 export function databaseFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-processes-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
-  return join(folder, 'locks.db');
+  return join(directory(), 'locks.db');
 }

@@ -1,23 +1,16 @@
 /** What the tests of the SQLite store share: files, claims, stores with parts of their own. */
-import fs, { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test as base, expect, onTestFinished, type TestAPI } from 'vitest';
 import type { SqliteDatabase } from '../../../src/clients/sqlite/connection.ts';
 import type { Claim, ClaimStatus, Store } from '../../../src/contract/store.ts';
 import type { SqliteParts, SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { directory } from '../../support/directory.ts';
 import { until } from '../../support/until.ts';
 import { claimOf } from './children/claim-of.ts';
 import { storeWith } from './children/store-with.ts';
 
-export { claimOf };
-
-/** A directory that goes with the test. */
-export function directory(): string {
-  const path = mkdtempSync(join(tmpdir(), 'holdfast-sqlite-'));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
+export { claimOf, directory };
 
 export function newFile(): string {
   return join(directory(), 'locks.db');
