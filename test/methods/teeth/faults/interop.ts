@@ -101,6 +101,13 @@ export const INTEROP_FAULTS: Faults = {
     why: "a lock of another program is prolonged, or given back in its holder's place",
     by: inTest(...POSTGRES, 'two claims of one process are two owners'),
   },
+  'shedlock: two claims of a process are one holder': {
+    file: 'src/interop/shedlock/layout.ts',
+    find: `writes: (claim) => \`\${processOf(claim)}:\${claim.id}\``,
+    replace: `writes: (claim) => \`\${processOf(claim)}:\${claim.id.length}\``,
+    why: 'two tasks of a process hold the same lock',
+    by: inTest(OPTIONS, 'rows', 'of ShedLock show host and process, and stay'),
+  },
   "spring: the key of a name is not Java's": {
     file: 'src/interop/spring/layout.ts',
     find: '& 0x0f) | 0x30',

@@ -18,6 +18,13 @@ export const QUORUM_FAULTS: Faults = {
       'if there is a majority of such, is an error that may pass',
     ),
   },
+  'quorum: the greatest life of all votes counts': {
+    file: 'src/layers/quorum/counting.ts',
+    find: '[majority - 1] ?? 0',
+    replace: '[0] ?? 0',
+    why: 'the lease outlives a majority of its votes',
+    by: inTest(QUORUM, 'a hold', 'lasts as long as the least life in the best majority'),
+  },
   'quorum: the life counts from the replies': {
     ...bid,
     find: 'return this.#hold.prolong(startedAt, this.#livesUntil - startedAt);',

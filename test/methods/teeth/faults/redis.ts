@@ -4,7 +4,13 @@ const record = { file: 'src/stores/redis/lua/record.lua' };
 const queue = { file: 'src/stores/redis/lua/queue.lua' };
 const claim = { file: 'src/stores/redis/lua/claim.lua' };
 const renew = { file: 'src/stores/redis/lua/renew.lua' };
+const release = { file: 'src/stores/redis/lua/release.lua' };
 
+const FAULTS_CLOCK = 'test/stores/redis/faults-clock.test.ts';
+const SET_BACK = [
+  "a server's clock",
+  'jumps back: leases go on, tokens grow, and the process is warned',
+];
 const COMMANDS = 'test/stores/redis/commands.test.ts';
 const IOREDIS = 'test/stores/redis/conformance/ioredis.test.ts';
 const FAULTS_CONNECTIONS = 'test/stores/redis/faults-connections.test.ts';
@@ -14,6 +20,13 @@ const BACK = [QUARANTINE, 'a server'] as const;
 
 /** A queue in Lua, and a loss of data that nobody notices. */
 export const REDIS_FAULTS: Faults = {
+  'Redis: there is no quarantine': {
+    ...record,
+    find: 'openAt, write = since + waitFor(maxTtl), true',
+    replace: 'openAt, write = 0, true',
+    why: 'after a crash two hold the same lock',
+    by: inTest(...SERVER, 'is flushed: the holder is told, then others get on'),
+  },
   "Redis: another server's record is as good as its own": {
     ...record,
     find: 'same = at and not swapped and sub(record, 2, 41) == data',
@@ -32,16 +45,19 @@ export const REDIS_FAULTS: Faults = {
     why: 'after a flush two hold the same lock',
     by: inTest(COMMANDS, 'a server without a record', 'was flushed'),
   },
+  'Redis: numbers look at the clock alone': {
+    ...record,
+    find: '  if number <= last then number = last + 1 end\n',
+    replace: '',
+    why: 'two holders have the same token',
+    by: inTest(FAULTS_CLOCK, ...SET_BACK),
+  },
   'Redis: numbers forget those of idle resources': {
     ...record,
     find: '  if number <= highest then number = highest + 1 end\n',
     replace: '',
     why: 'a clock that is set back makes tokens go back, and fences refuse the new holder',
-    by: inTest(
-      'test/stores/redis/faults-clock.test.ts',
-      "a server's clock",
-      'jumps back: leases go on, tokens grow, and the process is warned',
-    ),
+    by: inTest(FAULTS_CLOCK, ...SET_BACK),
   },
   'Redis: a dead holder holds on': {
     ...queue,
@@ -125,11 +141,18 @@ export const REDIS_FAULTS: Faults = {
     ),
   },
   'Redis: the quick release does not look whose claim it is': {
-    file: 'src/stores/redis/lua/release.lua',
+    ...release,
     find: 'if text and sub(text, 1, 32) == sub(asked, 1, 32) and sub',
     replace: 'if text and sub',
     why: 'whoever comes late takes the lock away from its new holder',
     by: inTest(IOREDIS, 'release: releasing by another id frees nothing'),
+  },
+  'Redis: a release leaves no tombstone': {
+    ...release,
+    find: "    if not claim or unanswered then bury(q, id, ttl, 'unknown') end\n",
+    replace: '',
+    why: 'a late copy of a claim takes the lock for nobody',
+    by: inTest(IOREDIS, 'release: a claim that arrives after its release is refused for good'),
   },
   'Redis: the common way out does not look who holds': {
     file: 'src/stores/redis/lua/hand-off.lua',

@@ -1,5 +1,6 @@
 import { type Faults, inTest } from '../fault.ts';
 
+const row = { file: 'src/stores/sql/row.ts' };
 const rowStore = { file: 'src/stores/sql/row-store.ts' };
 
 const PG = 'test/stores/postgres/conformance/pg.test.ts';
@@ -7,11 +8,18 @@ const PG = 'test/stores/postgres/conformance/pg.test.ts';
 /** What all databases share, and locks of a program on its own rows. */
 export const SQL_FAULTS: Faults = {
   'postgres: a row is plain whatever its waiters want': {
-    file: 'src/stores/sql/row.ts',
+    ...row,
     find: 'return same && !each.admitted && !each.sealed;',
     replace: 'return !each.admitted && !each.sealed;',
     why: 'a waiter comes in as another kind of claim',
     by: inTest(PG, 'permits: one departure may admit several'),
+  },
+  'postgres: the row forgets its tombstones': {
+    ...row,
+    find: 'const remembers = unfinished !== undefined || [...tombstones].length > 0;',
+    replace: 'const remembers = unfinished !== undefined;',
+    why: 'a late copy of a claim that was released holds until its TTL ends',
+    by: inTest(PG, 'release: a claim that arrives after its release is refused for good'),
   },
   'postgres: a step is believed before it is written': {
     file: 'src/stores/sql/applying.ts',
