@@ -7,11 +7,12 @@ export class Fenced {
   readonly #database: Database.Database;
   readonly #fence = sqlFence({ dialect: 'sqlite' });
 
+  /** Whoever opens a file second finds the text that is there. */
   constructor(path = ':memory:') {
     this.#database = new Database(path);
-    this.#database.exec(
-      "CREATE TABLE guarded (writer TEXT); INSERT INTO guarded VALUES ('nobody')",
-    );
+    this.#database.pragma('busy_timeout = 5000');
+    this.#database.exec(`CREATE TABLE IF NOT EXISTS guarded (writer TEXT);
+      INSERT INTO guarded SELECT 'nobody' WHERE NOT EXISTS (SELECT 1 FROM guarded)`);
   }
 
   get writer(): unknown {

@@ -12,7 +12,7 @@ const PROCESSES = 5;
 const ROUNDS = 10;
 
 /** Each pair of them has a lock in common, so one process at a time holds. */
-export async function bookTogether(store: string, locks: Locks): Promise<void> {
+async function bookTogether(store: string, locks: Locks): Promise<void> {
   const options = { store, names: NAMES, rounds: ROUNDS, ttl: TTL_MS } satisfies BookerOptions;
   const children = Array.from({ length: PROCESSES }, () => new Child('booker', options));
   await Promise.all(children.map((child) => child.next('ready')));

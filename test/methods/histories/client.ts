@@ -4,8 +4,9 @@ import type { AcquireOptions, Lease, Lock, Locks, Store } from 'holdfast';
 import { createLocks, isLockError } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { aroundStore } from 'holdfast/testkit';
+import { machineMs } from '../processes/children/talk.ts';
 import { Counters } from './counters.ts';
-import { Log, machineMs, type Request } from './log.ts';
+import { Log, type Request } from './log.ts';
 import type { CounterOutput, LockOutput } from './models.ts';
 
 export interface ClientOptions {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { simulatedClock } from 'holdfast/testkit';
 import { HANG_MS, paced } from '../../support/this-run.ts';
+import { machineMs } from '../processes/children/talk.ts';
 import { Counters } from './counters.ts';
 import { type History, historyOf } from './history.ts';
-import { machineMs } from './log.ts';
 import { bundledClient, Member } from './member.ts';
 import type { LockOperation } from './models.ts';
 

@@ -1,5 +1,6 @@
 /** What a client writes down, as it happens, so that whoever kills it loses nothing. */
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { machineMs } from '../processes/children/talk.ts';
 import type { CounterInput, CounterOutput, LockOutput } from './models.ts';
 
 /** An operation is named by a number; its call is written before it, its result after. */
@@ -58,9 +59,4 @@ export function readLog(path: string): Entry[] {
     typeof value === 'string' && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value;
   const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line, number) as Entry);
-}
-
-/** Milliseconds on a clock that all processes of the machine share. */
-export function machineMs(): number {
-  return Number(process.hrtime.bigint()) / 1e6;
 }

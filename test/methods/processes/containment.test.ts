@@ -5,6 +5,7 @@ import { describe, expect } from 'vitest';
 import { Bed, type Place } from '../faults/bed.ts';
 import { handOverFaults } from '../faults/hand-over.ts';
 import { processFaults } from '../faults/processes.ts';
+import { bookingFaults } from '../faults/several-locks.ts';
 import { databaseFile } from './child.ts';
 
 /** SQLite as the fault tests of all stores see it: the host is a file. */
@@ -30,3 +31,5 @@ class FileBed extends Bed {
 describe('a process that holds', () => processFaults(() => new FileBed()));
 
 describe('a lease that is handed over', () => handOverFaults(() => new FileBed()));
+
+describe('several locks in one step', () => bookingFaults(() => new FileBed()));

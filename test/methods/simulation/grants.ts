@@ -222,15 +222,8 @@ export class Grants {
     }
     const grant: Grant = {
       ...{ process, claim, epoch: this.#epoch, number: undefined, expiresAt: 0, held: false },
-      ...{
-        released: 0,
-        sealed: false,
-        excused: false,
-        used: false,
-        watched: false,
-        releasedAt: 0,
-      },
-      reclaimed: false,
+      ...{ released: 0, releasedAt: 0, sealed: false, excused: false, used: false },
+      ...{ reclaimed: false, watched: false },
     };
     this.#byId.set(claim.id, grant);
     return grant;

@@ -1,8 +1,7 @@
 /** Takes a mutex and keeps it, in one of several ways, until it is lost or the test says enough. */
-import { createLocks, type IfBusy, isLockError } from 'holdfast';
+import { createLocks, type IfBusy } from 'holdfast';
 import { openStore } from 'holdfast/connect';
-import { sqlFence } from 'holdfast/fence';
-import Database from 'libsql';
+import { Fenced } from '../../faults/fenced.ts';
 import { given, hear, machineMs, type OnStore, sleep, tell } from './talk.ts';
 
 export interface HolderOptions extends OnStore {
@@ -46,7 +45,9 @@ if (how === 'stop') {
   lease.assertHeld();
   process.kill(process.pid, 'SIGSTOP');
 }
-const write = tryWrite();
+const fenced = new Fenced(`${file}.data`);
+const write = fenced.write(lease, 'the stale holder');
+fenced.close();
 const { held, state, loss } = lease;
 // A look calls nobody: what it has found is told in the next microtask.
 await Promise.resolve();
@@ -74,22 +75,4 @@ function shiftDate(ms: number): void {
     construct: (_, args: unknown[]) => Reflect.construct(real, args.length > 0 ? args : [now()]),
     get: (_, key) => (key === 'now' ? now : Reflect.get(real, key)),
   });
-}
-
-/** Writes to the guarded database, behind its fence. */
-function tryWrite(): string {
-  const database = new Database(`${file}.data`);
-  database.pragma('busy_timeout = 5000');
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    sqlFence({ dialect: 'sqlite' }).enter(database, lease);
-    database.exec("UPDATE guarded SET writer = 'the stale holder'");
-    database.exec('COMMIT');
-    return 'written';
-  } catch (error) {
-    database.exec('ROLLBACK');
-    return isLockError(error) ? error.code : String(error);
-  } finally {
-    database.close();
-  }
 }

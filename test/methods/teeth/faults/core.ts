@@ -8,6 +8,8 @@ const DEADLINE = 'test/core/deadline.test.ts';
 const DEADLINE_OF_A_CLAIM = 'test/core/deadline-of-a-claim.test.ts';
 const HAND_OFF = 'test/core/hand-off.test.ts';
 const HAND_OVER = 'test/core/hand-over.test.ts';
+const LEASE = [DEADLINE, 'a lease'] as const;
+const CLAIM_DEADLINE = [DEADLINE_OF_A_CLAIM, 'the deadline of a claim'] as const;
 
 /** How long a lease is held, who moves that moment, and which token it has. */
 export const CORE_FAULTS: Faults = {
@@ -51,8 +53,7 @@ export const CORE_FAULTS: Faults = {
     replace: 'sentAt < heartbeat.jumpedAt',
     why: 'an old answer ends, or prolongs, what a newer one has settled',
     by: inTest(
-      DEADLINE_OF_A_CLAIM,
-      'the deadline of a claim',
+      ...CLAIM_DEADLINE,
       'is not moved by the reply to a request that a later one has overtaken',
     ),
   },
@@ -62,8 +63,7 @@ export const CORE_FAULTS: Faults = {
     replace: 'sentAt < this.#confirmedAt',
     why: 'in a virtual machine that wakes, somebody begins with what others have by now',
     by: inTest(
-      DEADLINE_OF_A_CLAIM,
-      'the deadline of a claim',
+      ...CLAIM_DEADLINE,
       'is in doubt after the clock may have stood still, until a later request',
     ),
   },
@@ -76,8 +76,7 @@ export const CORE_FAULTS: Faults = {
       }`,
     why: 'a hint that was long under way makes two holders',
     by: inTest(
-      DEADLINE,
-      'a lease',
+      ...LEASE,
       'aborts its signal at the deadline when a hint granted after failed heartbeats',
     ),
   },
@@ -87,11 +86,7 @@ export const CORE_FAULTS: Faults = {
     replace:
       "if (this.#state.at === 'held') return this.deadline.confirm(this.claim.ttlMs, clock.now());",
     why: 'a holder cut off from the store goes on for ever',
-    by: inTest(
-      DEADLINE,
-      'a lease',
-      'aborts its signal at the deadline when heartbeats are never answered',
-    ),
+    by: inTest(...LEASE, 'aborts its signal at the deadline when heartbeats are never answered'),
   },
   'only timers end a lease': {
     file: 'src/core/lease.ts',

@@ -5,8 +5,10 @@ const text = { file: 'src/stores/document/text.ts' };
 const dynamodb = { file: 'src/stores/dynamodb/documents.ts' };
 
 const PROTOCOL = 'test/stores/document/protocol.test.ts';
-const DYNAMODB = 'test/stores/dynamodb/documents.test.ts';
+const DYNAMODB = ['test/stores/dynamodb/documents.test.ts', 'DynamoDB'] as const;
 const HAZELCAST = 'test/stores/hazelcast/documents.test.ts';
+/** A case that each service has. */
+const REPLACES = 'documents: a write replaces the version it names, and no other';
 
 const LOST = 'two hold the same lock: a write replaces what it has not read';
 
@@ -62,22 +64,14 @@ export const DOCUMENT_FAULTS: Faults = {
     find: `Verb: 'cas'`,
     replace: `Verb: 'set'`,
     why: LOST,
-    by: inTest(
-      'test/stores/consul/documents.test.ts',
-      'Consul',
-      'documents: a write replaces the version it names, and no other',
-    ),
+    by: inTest('test/stores/consul/documents.test.ts', 'Consul', REPLACES),
   },
   'dynamodb: a write asks for no version': {
     ...dynamodb,
     find: `ConditionExpression: '#version = :version'`,
     replace: `ConditionExpression: 'attribute_exists(#version) OR #version = :version'`,
     why: LOST,
-    by: inTest(
-      DYNAMODB,
-      'DynamoDB',
-      'documents: a write replaces the version it names, and no other',
-    ),
+    by: inTest(...DYNAMODB, REPLACES),
   },
   'dynamodb: a write that the client repeated is taken for refused': {
     ...dynamodb,
@@ -85,8 +79,7 @@ export const DOCUMENT_FAULTS: Faults = {
     replace: 'if (isRefused(error))',
     why: 'a claim that was written is taken for refused, and holds unknown to its caller',
     by: inTest(
-      DYNAMODB,
-      'DynamoDB',
+      ...DYNAMODB,
       'documents: a write whose reply is lost is not told as one that was not made',
     ),
   },
@@ -98,7 +91,7 @@ export const DOCUMENT_FAULTS: Faults = {
     by: inTest(
       'test/stores/mongodb/documents.test.ts',
       'MongoDB, whose driver writes again: true',
-      'documents: a write replaces the version it names, and no other',
+      REPLACES,
     ),
   },
   'objects: a write asks for no version': {
@@ -106,34 +99,21 @@ export const DOCUMENT_FAULTS: Faults = {
     find: ': { ifMatch: onto };',
     replace: ': {};',
     why: LOST,
-    by: inTest(
-      'test/stores/objects/documents.test.ts',
-      'S3',
-      'documents: a write replaces the version it names, and no other',
-    ),
+    by: inTest('test/stores/objects/documents.test.ts', 'S3', REPLACES),
   },
   'table: a write asks for no version': {
     file: 'src/stores/table/documents.ts',
     find: `WHERE name = ? AND version = ?\${reply}`,
     replace: `WHERE name = ? AND (version = ? OR true)\${reply}`,
     why: LOST,
-    by: inTest(
-      'test/stores/table/documents.test.ts',
-      "'PostgreSQL'",
-      'pg',
-      'documents: a write replaces the version it names, and no other',
-    ),
+    by: inTest('test/stores/table/documents.test.ts', "'PostgreSQL'", 'pg', REPLACES),
   },
   'hazelcast: a refused write counts as written': {
     file: 'src/stores/hazelcast/documents.ts',
     find: "!== text) return 'other'",
     replace: "=== text) return 'other'",
     why: 'two hold the same lock: a write that was refused is taken for done',
-    by: inTest(
-      HAZELCAST,
-      'Hazelcast',
-      'documents: a write replaces the version it names, and no other',
-    ),
+    by: inTest(HAZELCAST, 'Hazelcast', REPLACES),
   },
   'hazelcast: unsafe mode is taken for a CP Subsystem': {
     file: 'src/stores/hazelcast/client.ts',

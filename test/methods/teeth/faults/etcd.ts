@@ -6,6 +6,7 @@ const ownClaim = { file: 'src/stores/etcd/own-claim.ts' };
 
 const EXPIRY = 'test/stores/etcd/expiry.test.ts';
 const DIFFERENTIAL = 'test/stores/etcd/differential.test.ts';
+const CONFORMANCE = 'test/stores/etcd/conformance/etcd.test.ts';
 
 /** A queue of keys with shared leases. */
 export const ETCD_FAULTS: Faults = {
@@ -80,7 +81,7 @@ export const ETCD_FAULTS: Faults = {
     replace: 'const compare = txns[0]?.compare ?? [];',
     why: 'the others enter behind who holds, and hold with the first one alone',
     by: inTest(
-      'test/stores/etcd/conformance/etcd.test.ts',
+      CONFORMANCE,
       'all or none: if one is not free, none is held, and nothing stays of them',
     ),
   },
@@ -96,10 +97,7 @@ export const ETCD_FAULTS: Faults = {
     find: 'await client.txn({ compare, success: [operation] })',
     replace: 'await client.txn({ success: [operation] })',
     why: 'who stalled overwrites what the next one says',
-    by: inTest(
-      'test/stores/etcd/conformance/etcd.test.ts',
-      'keep and recall: a claim that is to end keeps nothing: evicted',
-    ),
+    by: inTest(CONFORMANCE, 'keep and recall: a claim that is to end keeps nothing: evicted'),
   },
   'etcd: a release does not look whether the hold has passed on': {
     file: 'src/stores/etcd/verbs/release.ts',
@@ -107,7 +105,7 @@ export const ETCD_FAULTS: Faults = {
     replace: "{ target: 'version', is: '>', key, to: 0n }",
     why: 'a late release of the giver ends the hold of the taker',
     by: inTest(
-      'test/stores/etcd/conformance/etcd.test.ts',
+      CONFORMANCE,
       'hand-over: the old id does nothing any more, and the new one may pass it on',
     ),
   },
@@ -116,10 +114,7 @@ export const ETCD_FAULTS: Faults = {
     find: 'return super.see(view);',
     replace: 'return this.held && !view.holds(this.id) ? false : super.see(view);',
     why: 'one that is over is made again behind others, and holds beside them',
-    by: inTest(
-      'test/stores/etcd/conformance/etcd.test.ts',
-      'expiry: a holder whose answer was lost blocks others for one TTL',
-    ),
+    by: inTest(CONFORMANCE, 'expiry: a holder whose answer was lost blocks others for one TTL'),
   },
   'etcd: a stream is reset in the course of an event': {
     file: 'src/clients/etcd/rpc-stream.ts',

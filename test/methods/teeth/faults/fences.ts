@@ -6,12 +6,12 @@ const zookeeper = { file: 'src/fences/zookeeper.ts' };
 const check = { file: 'src/fences/redis/check.lua' };
 const fence = { file: 'src/fences/objects/fence.ts' };
 
-const CONFORMANCE = 'test/fences/fence-conformance.test.ts';
 const SQL_FENCE = 'test/fences/sql-fence.test.ts';
 const IN_ETCD = 'test/stores/etcd/fence.test.ts';
 const IN_ZOOKEEPER = 'test/stores/zookeeper/fence-faults.test.ts';
 const IN_REDIS = 'test/stores/redis/fence-faults.test.ts';
-const OBJECT_FENCE = 'test/fences/object-fence.test.ts';
+const CONFORMANCE = ['test/fences/fence-conformance.test.ts', 'SQLite'] as const;
+const OBJECT_FENCE = ['test/fences/object-fence.test.ts', 'ETags of the text'] as const;
 
 /** Fences in databases, in etcd, ZooKeeper and Redis, and on objects. */
 export const FENCE_FAULTS: Faults = {
@@ -20,29 +20,21 @@ export const FENCE_FAULTS: Faults = {
     find: ' AND f.floor <= excluded.token',
     replace: '',
     why: 'what a reader has read is changed by a holder that lost the lock before',
-    by: inTest(
-      CONFORMANCE,
-      'SQLite',
-      'fence: writers stay behind readers, and readers behind writers',
-    ),
+    by: inTest(...CONFORMANCE, 'fence: writers stay behind readers, and readers behind writers'),
   },
   'entering does not raise the fence': {
     ...dialects,
     find: 'DO UPDATE SET token = excluded.token\nWHERE',
     replace: 'DO UPDATE SET token = f.token\nWHERE',
     why: 'an old holder writes after a new one',
-    by: inTest(CONFORMANCE, 'SQLite', 'fence: the newest holder passes, an older one never again'),
+    by: inTest(...CONFORMANCE, 'fence: the newest holder passes, an older one never again'),
   },
   'tokens of different stores are compared': {
     ...dialects,
     find: 'WHERE f.lineage = excluded.lineage AND f.token <= excluded.token',
     replace: 'WHERE f.token <= excluded.token',
     why: 'after a store was reset, an old holder passes the fence',
-    by: inTest(
-      CONFORMANCE,
-      'SQLite',
-      'fence: another lineage is refused until an operator adopts it',
-    ),
+    by: inTest(...CONFORMANCE, 'fence: another lineage is refused until an operator adopts it'),
   },
   'the fence may be entered outside of a transaction': {
     file: 'src/fences/sql/sqlite.ts',
@@ -117,22 +109,14 @@ export const FENCE_FAULTS: Faults = {
     find: 'raised(verb, token, () => before.mark)',
     replace: 'raised(verb, token, () => undefined)',
     why: 'an old holder enters after a new one, and writes',
-    by: inTest(
-      OBJECT_FENCE,
-      'ETags of the text',
-      'fence: the newest holder passes, an older one never again',
-    ),
+    by: inTest(...OBJECT_FENCE, 'fence: the newest holder passes, an older one never again'),
   },
   'of objects, a write goes onto whatever is there': {
     ...fence,
     find: 'if (late.mark?.entry !== mark.entry || late.mark.seq <= known.mark.seq) {',
     replace: 'if (!late.mark || late.mark.entry === mark.entry) {',
     why: 'an old holder writes after a new one has entered',
-    by: inTest(
-      OBJECT_FENCE,
-      'ETags of the text',
-      'fence: a holder that has only read already stops the older one',
-    ),
+    by: inTest(...OBJECT_FENCE, 'fence: a holder that has only read already stops the older one'),
   },
   'of objects, the probe takes a service that compares and writes in two steps': {
     file: 'src/clients/objects/probe.ts',

@@ -6,6 +6,9 @@ const statements = { file: 'src/interop/rows/statements.ts' };
 const KINDS = 'test/interop/redisson/kinds.test.ts';
 const FOREIGN = 'test/interop/rows/foreign.test.ts';
 const OPTIONS = 'test/interop/rows/options.test.ts';
+const READ_WRITE = [KINDS, 'a read-write lock'] as const;
+const POSTGRES = [FOREIGN, 'PostgreSQL'] as const;
+const COLUMNS = 'test/interop/rows/columns.test.ts';
 
 const TWO = 'a program in Java and one of ours hold the same lock';
 
@@ -16,11 +19,7 @@ export const INTEROP_FAULTS: Faults = {
     find: "math.max(call('PTTL', key), ttl)",
     replace: 'math.max(leftOf(key), ttl)',
     why: 'a reader that dies alone keeps writers out for weeks',
-    by: inTest(
-      KINDS,
-      'a read-write lock',
-      'is free for writers of both sides once its only reader has died',
-    ),
+    by: inTest(...READ_WRITE, 'is free for writers of both sides once its only reader has died'),
   },
   'Redisson: a lock in use is entered': {
     ...kinds,
@@ -42,8 +41,7 @@ export const INTEROP_FAULTS: Faults = {
     replace: '  if false then',
     why: 'a writer comes in while others read',
     by: inTest(
-      KINDS,
-      'a read-write lock',
+      ...READ_WRITE,
       'lets readers of both sides in together, and wakes the writer with the last',
     ),
   },
@@ -60,8 +58,7 @@ export const INTEROP_FAULTS: Faults = {
     replace: 'return ms - this.#parts.layout.addsMs;',
     why: TWO,
     by: inTest(
-      FOREIGN,
-      'PostgreSQL',
+      ...POSTGRES,
       'clocks may differ: ours ends later than its lease, and theirs is over later',
     ),
   },
@@ -70,29 +67,21 @@ export const INTEROP_FAULTS: Faults = {
     find: `row.type === 'timestamp with time zone'`,
     replace: 'row.type === 0',
     why: 'sessions in two zones hold the same lock',
-    by: inTest('test/interop/rows/columns.test.ts', 'PostgreSQL with pg', 'a zone'),
+    by: inTest(COLUMNS, 'PostgreSQL with pg', 'a zone'),
   },
   'rows: MySQL compares an end in the zone of any session': {
     ...statements,
     find: 'const now = offset === undefined ? NOW[dialect] : nowAt(offset);',
     replace: 'const now = NOW[dialect];',
     why: TWO,
-    by: inTest(
-      'test/interop/rows/columns.test.ts',
-      'MariaDB with mysql2',
-      'a session of another offset than the first',
-    ),
+    by: inTest(COLUMNS, 'MariaDB with mysql2', 'a session of another offset than the first'),
   },
   'rows: PostgreSQL takes a row over before its end': {
     ...statements,
     find: `WHERE held.\${until} < \${shifted}\``,
     replace: `WHERE held.\${until} < \${shifted} OR true\``,
     why: TWO,
-    by: inTest(
-      FOREIGN,
-      'PostgreSQL',
-      'what another holds is waited for, and taken over once it has ended',
-    ),
+    by: inTest(...POSTGRES, 'what another holds is waited for, and taken over once it has ended'),
   },
   'rows: MySQL takes a row over before its end': {
     ...statements,
@@ -110,7 +99,7 @@ export const INTEROP_FAULTS: Faults = {
     find: `const own = \`\${where} AND \${holder} = ?\``,
     replace: `const own = \`\${where} AND ? <> ''\``,
     why: "a lock of another program is prolonged, or given back in its holder's place",
-    by: inTest(FOREIGN, 'PostgreSQL', 'two claims of one process are two owners'),
+    by: inTest(...POSTGRES, 'two claims of one process are two owners'),
   },
   'shedlock: two claims of a process are one holder': {
     file: 'src/interop/shedlock/layout.ts',

@@ -3,6 +3,8 @@ import { type Faults, inTest } from '../fault.ts';
 const sharedLease = { file: 'src/stores/kubernetes/shared-lease.ts' };
 
 const SHARED_LEASE = 'test/stores/kubernetes/units/shared-lease.test.ts';
+const OURS = [SHARED_LEASE, 'a lease of ours'] as const;
+const OF_ANOTHER = [SHARED_LEASE, 'a lease of another'] as const;
 
 const TWO = 'a leader in Go and a program of ours hold the same lease';
 
@@ -13,7 +15,7 @@ export const KUBERNETES_FAULTS: Faults = {
     find: 'const renewTime = timeOf(Math.max(now, least));',
     replace: 'const renewTime = timeOf(now || least);',
     why: TWO,
-    by: inTest(SHARED_LEASE, 'a lease of ours', 'is dated in another second by each renewal'),
+    by: inTest(...OURS, 'is dated in another second by each renewal'),
   },
   'kubernetes: a lease ends by the time that its holder wrote': {
     ...sharedLease,
@@ -21,22 +23,14 @@ export const KUBERNETES_FAULTS: Faults = {
     replace: `const renewedAt = Date.parse(lease?.spec?.renewTime ?? '');
     return renewedAt + leaseDurationSeconds * 1000 - this.#parts.wallMs();`,
     why: TWO,
-    by: inTest(
-      SHARED_LEASE,
-      'a lease of another',
-      'is watched for its duration, dated from long ago',
-    ),
+    by: inTest(...OF_ANOTHER, 'is watched for its duration, dated from long ago'),
   },
   'kubernetes: a renewal that was seen is not counted from': {
     ...sharedLease,
     find: 'this.#seen?.record === record ? this.#seen.since : this.#parts.clock.now();',
     replace: 'this.#seen?.since ?? this.#parts.clock.now();',
     why: TWO,
-    by: inTest(
-      SHARED_LEASE,
-      'a lease of another',
-      'is watched anew from each renewal, however it is dated',
-    ),
+    by: inTest(...OF_ANOTHER, 'is watched anew from each renewal, however it is dated'),
   },
   'kubernetes: a late copy of a released claim finds the lease as it was': {
     ...sharedLease,
@@ -54,32 +48,20 @@ export const KUBERNETES_FAULTS: Faults = {
     find: 'granted ? !lossIn(lease, hold) :',
     replace: 'granted ? false :',
     why: 'a lease is held by no program until it ends',
-    by: inTest(
-      SHARED_LEASE,
-      'a lease of ours',
-      'that is taken back by a late renewal is not held after its release',
-    ),
+    by: inTest(...OURS, 'that is taken back by a late renewal is not held after its release'),
   },
   'kubernetes: a hold goes on although another had the lease meanwhile': {
     ...sharedLease,
     find: "holderIdentity === '' && transitionsOf(lease) === hold.transitions",
     replace: "holderIdentity === ''",
     why: 'a holder does not learn that another has worked in its time',
-    by: inTest(
-      SHARED_LEASE,
-      'a lease of ours',
-      'that another has ended, and a third had since, is lost',
-    ),
+    by: inTest(...OURS, 'that another has ended, and a third had since, is lost'),
   },
   'kubernetes: a hold is renewed after its end': {
     ...sharedLease,
     find: 'if (hold.until <= sentAt) return EXPIRED;',
     replace: '',
     why: TWO,
-    by: inTest(
-      SHARED_LEASE,
-      'a lease of ours',
-      'is not renewed once its time is over, though no other has taken it',
-    ),
+    by: inTest(...OURS, 'is not renewed once its time is over, though no other has taken it'),
   },
 };

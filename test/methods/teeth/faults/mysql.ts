@@ -5,8 +5,8 @@ const statements = { file: 'src/stores/mysql/statements.ts' };
 const history = { file: 'src/stores/mysql/history.ts' };
 
 const MARIADB = 'test/stores/mysql/conformance/mariadb-mariadb.test.ts';
-const SCHEMA = 'test/stores/mysql/schema.test.ts';
-const DURABILITY = 'test/stores/mysql/durability.test.ts';
+const SCHEMA = ['test/stores/mysql/schema.test.ts', 'MariaDB'] as const;
+const DURABILITY = ['test/stores/mysql/durability.test.ts', 'MariaDB'] as const;
 
 /** Statements on the rows of locks, and what became of the data. */
 export const MYSQL_FAULTS: Faults = {
@@ -15,7 +15,7 @@ export const MYSQL_FAULTS: Faults = {
     find: `micros('SYSDATE(6)')`,
     replace: `micros('UTC_TIMESTAMP(6)')`,
     why: 'whoever waited for a lock of the database is taken to live in the past',
-    by: inTest(SCHEMA, 'MariaDB', 'the time that a statement waits for its row counts'),
+    by: inTest(...SCHEMA, 'the time that a statement waits for its row counts'),
   },
   'mysql: a row that is taken again may have tombstones': {
     ...holding,
@@ -23,8 +23,7 @@ export const MYSQL_FAULTS: Faults = {
     replace: 'WHERE name = ? AND id IS NULL',
     why: 'a late copy of a claim that was released holds until its TTL ends',
     by: inTest(
-      SCHEMA,
-      'MariaDB',
+      ...SCHEMA,
       'a row that the program has taken before',
       'remembers the release of a claim that comes late',
     ),
@@ -35,8 +34,7 @@ export const MYSQL_FAULTS: Faults = {
     replace: `const FIRST = \`GREATEST(\${BEGAN}, 1)\`;`,
     why: 'when the clock goes back, a later holder has a smaller token',
     by: inTest(
-      SCHEMA,
-      'MariaDB',
+      ...SCHEMA,
       'numbers are above all that were swept away, although the clock goes back',
     ),
   },
@@ -60,7 +58,7 @@ export const MYSQL_FAULTS: Faults = {
     find: `if (left === '0') return claims;`,
     replace: `if (Number(left) < claims.length) return claims;`,
     why: 'claims hold locks that others hold',
-    by: inTest(SCHEMA, 'MariaDB', 'a batch does at once what needs no queue, and waits for no row'),
+    by: inTest(...SCHEMA, 'a batch does at once what needs no queue, and waits for no row'),
   },
   'mysql: a row that has moved is written over': {
     ...statements,
@@ -68,18 +66,14 @@ export const MYSQL_FAULTS: Faults = {
     replace: `rows.map(({ name, rev: read, ...columns }) => {
     const rev = read === 0 ? 0 : 'rev';`,
     why: 'two programs let in two holders at once',
-    by: inTest(
-      SCHEMA,
-      'MariaDB',
-      'a write on a row that has moved changes nothing, and tells nobody',
-    ),
+    by: inTest(...SCHEMA, 'a write on a row that has moved changes nothing, and tells nobody'),
   },
   'mysql: a row that was made meanwhile is made anew': {
     ...statements,
     find: `\`INSERT IGNORE INTO \${lock} (name, rev,`,
     replace: `\`REPLACE INTO \${lock} (name, rev,`,
     why: 'of two who find a lock that is new both hold it',
-    by: inTest(SCHEMA, 'MariaDB', 'a row that was made meanwhile is not made again'),
+    by: inTest(...SCHEMA, 'a row that was made meanwhile is not made again'),
   },
   'mysql: a sweep takes what is held': {
     ...statements,
@@ -87,8 +81,7 @@ export const MYSQL_FAULTS: Faults = {
     replace: 'AND last',
     why: 'somebody else takes a lock that is held',
     by: inTest(
-      SCHEMA,
-      'MariaDB',
+      ...SCHEMA,
       'a sweep',
       'takes what was idle, leaves what is held, and no number is given again',
     ),
@@ -106,8 +99,7 @@ export const MYSQL_FAULTS: Faults = {
     replace: `s.history <> '' AND`,
     why: 'after a loss of data two hold the same lock',
     by: inTest(
-      DURABILITY,
-      'MariaDB',
+      ...DURABILITY,
       'after a restart',
       'all wait for the longest claim where one was not',
     ),
@@ -138,6 +130,6 @@ export const MYSQL_FAULTS: Faults = {
     find: `UNIX_TIMESTAMP(SYSDATE()) - \${UPTIME},`,
     replace: '1,',
     why: 'after a crash that lost commits two hold the same lock',
-    by: inTest(DURABILITY, 'MariaDB', 'after a stop without commits on disk, all wait'),
+    by: inTest(...DURABILITY, 'after a stop without commits on disk, all wait'),
   },
 };

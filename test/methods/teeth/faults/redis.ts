@@ -6,7 +6,6 @@ const claim = { file: 'src/stores/redis/lua/claim.lua' };
 const renew = { file: 'src/stores/redis/lua/renew.lua' };
 const release = { file: 'src/stores/redis/lua/release.lua' };
 
-const FAULTS_SERVER = 'test/stores/redis/faults-server.test.ts';
 const FAULTS_CLOCK = 'test/stores/redis/faults-clock.test.ts';
 const SET_BACK = [
   "a server's clock",
@@ -16,6 +15,8 @@ const COMMANDS = 'test/stores/redis/commands.test.ts';
 const IOREDIS = 'test/stores/redis/conformance/ioredis.test.ts';
 const FAULTS_CONNECTIONS = 'test/stores/redis/faults-connections.test.ts';
 const QUARANTINE = 'test/stores/redis/quarantine.test.ts';
+const SERVER = ['test/stores/redis/faults-server.test.ts', 'a server'] as const;
+const BACK = [QUARANTINE, 'a server'] as const;
 
 /** A queue in Lua, and a loss of data that nobody notices. */
 export const REDIS_FAULTS: Faults = {
@@ -24,7 +25,7 @@ export const REDIS_FAULTS: Faults = {
     find: 'openAt, write = since + waitFor(maxTtl), true',
     replace: 'openAt, write = 0, true',
     why: 'after a crash two hold the same lock',
-    by: inTest(FAULTS_SERVER, 'a server', 'is flushed: the holder is told, then others get on'),
+    by: inTest(...SERVER, 'is flushed: the holder is told, then others get on'),
   },
   "Redis: another server's record is as good as its own": {
     ...record,
@@ -84,18 +85,14 @@ export const REDIS_FAULTS: Faults = {
     find: 'return (over or claim.trusts) and head.used',
     replace: 'return head.used',
     why: 'after a crash two hold the same lock',
-    by: inTest(
-      FAULTS_SERVER,
-      'a server',
-      'dies and comes back empty: the holder is told, then others get on',
-    ),
+    by: inTest(...SERVER, 'dies and comes back empty: the holder is told, then others get on'),
   },
   'Redis: what is on its way is taken in the quarantine': {
     file: 'src/stores/redis/lua/change.lua',
     find: 'if takes and claim and not open then',
     replace: 'if false then',
     why: 'a text that was used before the crash makes a second holder',
-    by: inTest(QUARANTINE, 'a server', 'that comes back with a hold on its way: nobody takes it'),
+    by: inTest(...BACK, 'that comes back with a hold on its way: nobody takes it'),
   },
   'Redis: the quick claim writes over what is there': {
     ...claim,
@@ -232,7 +229,7 @@ export const REDIS_FAULTS: Faults = {
     find: 'and run == ran and following == followed',
     replace: 'and following == followed',
     why: 'a server that comes back with old data grants what others hold',
-    by: inTest(QUARANTINE, 'a server', 'that comes back with all its data'),
+    by: inTest(...BACK, 'that comes back with all its data'),
   },
   'Redis: a time as a replica leaves no trace': {
     ...record,
@@ -240,8 +237,7 @@ export const REDIS_FAULTS: Faults = {
     replace: '\n',
     why: 'a primary grants what another granted while it was away',
     by: inTest(
-      QUARANTINE,
-      'a server',
+      ...BACK,
       'a time as a replica, and a backup, which forgets the second id: nothing is granted',
     ),
   },
