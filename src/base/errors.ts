@@ -1,5 +1,4 @@
-import { asJson } from './json.ts';
-import { show } from './show.ts';
+import { asJson, show } from './show.ts';
 
 /** Marks all errors of Holdfast, from any copy of the package. */
 const BRAND = Symbol.for('holdfast.error');

@@ -1,7 +1,13 @@
 /** Formats a queue for people and programs. */
 import { styleText } from 'node:util';
-import { IN_TRANSIT } from '../contract/hand-over.ts';
-import { CANDIDATE, type Holder, MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
+import {
+  CANDIDATE,
+  type Holder,
+  IN_TRANSIT,
+  MAX_PERMITS,
+  type Member,
+  type Queue,
+} from '../contract/store.ts';
 import { isCandidate, isElection } from '../operators/list.ts';
 import { span } from '../operators/span.ts';
 import type { PublishedWait, Waiting } from '../store-calls/waiting.ts';

@@ -9,9 +9,17 @@
  * smaller limit cannot lock out an earlier one for ever.
  * What would break it: admitting past a waiter, or counting a dead claim.
  */
+import { wholeNumber } from '../base/options.ts';
 import type { Kind } from './store.ts';
 
 export const KINDS: readonly Kind[] = ['mutex', 'read', 'write', 'permits'];
+
+/** Longest queue of waiting claims of one resource; default 10,000. */
+export const maxWaiters: (given: number | undefined, name: string) => number = wholeNumber(
+  0,
+  Number.POSITIVE_INFINITY,
+  10_000,
+);
 
 /** The part of a live claim that the rule uses. */
 export interface Standing {

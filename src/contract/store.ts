@@ -7,8 +7,6 @@
  * for one TTL. Stores deal in durations of their own server's clock; only core has deadlines.
  */
 import type { StoreError } from './errors.ts';
-import type { HandOver } from './hand-over.ts';
-import type { Kept, RecordTerms } from './records.ts';
 import type { Traits } from './traits.ts';
 
 export type { Traits } from './traits.ts';
@@ -18,6 +16,9 @@ export type Kind = 'mutex' | 'read' | 'write' | 'permits';
 
 /** The mark of a claim in an election. */
 export const CANDIDATE = 'candidate';
+
+/** The mark of a hold that was handed over, and is not resumed yet. */
+export const IN_TRANSIT = 'in transit';
 
 /** Identifies a claim for people, never for logic. `since` is the wall clock in epoch ms. */
 export interface Holder {
@@ -164,6 +165,28 @@ export interface Eviction {
 }
 
 /**
+ * The ids between which a hold passes. One of them is that of the claim: `from` where its holder
+ * gives it, `to` where the next holder takes it.
+ */
+export interface HandOver {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A record of finished work. It is not a claim: it has no holder and is not renewed. */
+export interface Kept {
+  readonly text: string;
+  /** How much longer the store keeps it. */
+  readonly leftMs: number;
+}
+
+/** What is to be kept, and for how many ms from now. */
+export interface RecordTerms {
+  readonly text: string;
+  readonly ms: number;
+}
+
+/**
  * Verbs take up to 100 claims of one part and return statuses in their order. Each claim is one
  * atomic step and does not affect the others. A verb that rejects says with `StoreError.outcome`
  * whether it may have been carried out.
@@ -192,10 +215,7 @@ export interface Store {
    * 100, one batch after the other.
    */
   readonly portion?: number | undefined;
-  /**
-   * Enters the queue, or returns the status of an id already in it. Repeating a claim never extends
-   * it.
-   */
+  /** Enters the queue, or returns the status of an id already in it; a repeat extends nothing. */
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]>;
   /**
    * Enters all of these tries in one step if each would be admitted at once; otherwise none enters,
@@ -270,3 +290,9 @@ export const MAX_PERMITS: number = 2 ** 30;
 
 /** Most claims in one verb's batch. */
 export const MAX_BATCH = 100;
+
+/** Longest text that is kept, in bytes of UTF-8. */
+export const MAX_KEPT_BYTES: number = 16 * 1024;
+
+/** Longest time for which it is kept, in ms: ten years. More would be a mistake. */
+export const MAX_KEPT_MS: number = 3660 * 86_400_000;

@@ -1,7 +1,6 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
 import { UsageError } from '../base/errors.ts';
-import { withJson } from '../base/json.ts';
-import { show } from '../base/show.ts';
+import { show, withJson } from '../base/show.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Claim, ClaimStatus, Kind, Store, Takeover } from '../contract/store.ts';
 import type { BatchOutcome } from '../store-calls/batcher.ts';

@@ -22,8 +22,13 @@ import { randomId } from '../base/random-id.ts';
 import { KINDS } from '../contract/admission.ts';
 import { UnsupportedError } from '../contract/errors.ts';
 import { UNKNOWN } from '../contract/gone.ts';
-import { IN_TRANSIT } from '../contract/hand-over.ts';
-import { type Claim, type ClaimStatus, type Kind, MAX_PERMITS } from '../contract/store.ts';
+import {
+  type Claim,
+  type ClaimStatus,
+  IN_TRANSIT,
+  type Kind,
+  MAX_PERMITS,
+} from '../contract/store.ts';
 import { STEP } from '../contract/token.ts';
 import type { Sender } from '../store-calls/batcher.ts';
 import { checkStatus } from '../store-calls/replies.ts';

@@ -11,7 +11,7 @@
 import { DONE } from '../base/answer.ts';
 import { timers } from '../base/clock.ts';
 import { detached } from '../base/event-loop.ts';
-import { withJson } from '../base/json.ts';
+import { withJson } from '../base/show.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Kind, Takeover } from '../contract/store.ts';
 import type { FencingToken } from '../contract/token.ts';

@@ -1,6 +1,5 @@
 /** What the store showed at the last look, and what is different from the look before. */
-import { IN_TRANSIT } from '../contract/hand-over.ts';
-import { MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
+import { IN_TRANSIT, MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
 import { isElection } from '../operators/list.ts';
 import type { QueueRow, Seat, Who } from './wire.ts';
 

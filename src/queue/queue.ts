@@ -13,9 +13,16 @@
  * later than the time by which a holder counts its lease.
  */
 import { endingOf, full, HANDED_OVER, mismatch, RESUMED, UNKNOWN } from '../contract/gone.ts';
-import type { HandOver } from '../contract/hand-over.ts';
-import type { Kept, RecordTerms } from '../contract/records.ts';
-import type { Claim, ClaimStatus, Eviction, GoneStatus, Queue } from '../contract/store.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  Eviction,
+  GoneStatus,
+  HandOver,
+  Kept,
+  Queue,
+  RecordTerms,
+} from '../contract/store.ts';
 import { Claims, lossOf, type Settling } from './claims.ts';
 import { fromJson, type QueueJson, toJson } from './json.ts';
 import { Remains } from './remains.ts';
@@ -29,8 +36,7 @@ import { type Entering, type Entry, entryOf, type QueueState, type WholeState } 
  * import { ClaimQueue } from 'holdfast/store';
  *
  * const queue = new ClaimQueue();
- * const text = JSON.stringify(queue);
- * const again = ClaimQueue.from(JSON.parse(text));
+ * const again = ClaimQueue.from(JSON.parse(JSON.stringify(queue)));
  * console.log(again.size); // 0
  */
 export class ClaimQueue {
@@ -106,9 +112,8 @@ export class ClaimQueue {
   /** What it is made of; changes with the next step. */
   get state(): WholeState {
     const { last, greatest, unfinished } = this.#claims;
-    const closedUntil = this.#closedUntil;
-    const remains = this.#remains.state;
-    return { last, greatest, unfinished, claims: this.#claims, ...remains, closedUntil };
+    const rest = { ...this.#remains.state, closedUntil: this.#closedUntil };
+    return { last, greatest, unfinished, claims: this.#claims, ...rest };
   }
 
   /** A new claim gets a number from `number` on. */
@@ -281,17 +286,14 @@ export class ClaimQueue {
   #remove(entry: Entry, now: number): void {
     this.#claims.remove(entry);
     const ended = { reason: endingOf(entry.sealed), token: entry.number };
-    this.#settle(now, entry.admitted ? { ended } : NOTHING);
+    this.#settle(now, entry.admitted ? { ended } : undefined);
   }
 
   #bury({ id, ttlMs }: Pick<Claim, 'id' | 'ttlMs'>, status: GoneStatus, now: number): void {
-    const until = now + this.#claims.lead + ttlMs;
-    this.#remains.bury(id, { status, until }, now);
+    this.#remains.bury(id, { status, until: now + this.#claims.lead + ttlMs }, now);
   }
 
-  #settle(now: number, settling: Settling = NOTHING): void {
+  #settle(now: number, settling: Settling = {}): void {
     this.#claims.settle(now, now >= this.#closedUntil, settling);
   }
 }
-
-const NOTHING: Settling = {};

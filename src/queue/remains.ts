@@ -1,5 +1,4 @@
-import type { Kept } from '../contract/records.ts';
-import type { GoneStatus } from '../contract/store.ts';
+import type { GoneStatus, Kept } from '../contract/store.ts';
 import type { KeptUntil, QueueState, Tombstone, WholeState } from './state.ts';
 
 /** What outlives the claims of a queue: tombstones, and the record of finished work. */

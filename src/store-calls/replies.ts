@@ -9,8 +9,7 @@ import { MAX_DURATION_MS } from '../base/duration.ts';
 import { show } from '../base/show.ts';
 import { StoreError, toStoreError } from '../contract/errors.ts';
 import { ENDINGS, GONE_REASONS } from '../contract/gone.ts';
-import type { Kept } from '../contract/records.ts';
-import type { ClaimStatus, Member, Queue, Store, Takeover } from '../contract/store.ts';
+import type { ClaimStatus, Kept, Member, Queue, Store, Takeover } from '../contract/store.ts';
 
 /** The replies to a batch, each checked. Throws StoreError unless there is one for each claim. */
 export function checkReplies<R>(answers: unknown, count: number, check: (answer: R) => R): R[] {

@@ -1,7 +1,7 @@
 import { Answer } from '../base/answer.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EventLoop } from '../base/event-loop.ts';
-import { withJson } from '../base/json.ts';
+import { withJson } from '../base/show.ts';
 import { UnsupportedError } from '../contract/errors.ts';
 import type { ClaimStatus, Member, OptionalVerb, Queue, Store } from '../contract/store.ts';
 import { tokenOf } from '../contract/token.ts';

@@ -9,7 +9,7 @@ import { type Dashboard, type DashboardOptions, dashboard } from 'holdfast/dashb
 import { memoryStore } from 'holdfast/memory';
 import { type CountingStore, countingStore } from 'holdfast/testkit';
 import { expect, onTestFinished } from 'vitest';
-import { merged } from '../../src/dashboard/ui/merged.ts';
+import { merged } from '../../src/dashboard/ui/events.ts';
 import type { BoardFrame, QueueEvent, QueueRow } from '../../src/dashboard/wire.ts';
 
 export const TOKEN = 'a-token-of-an-operator';

@@ -5,7 +5,7 @@ import type { Member, Queue } from '../../src/contract/store.ts';
 import { Board, rowOf } from '../../src/dashboard/board.ts';
 import { Figures } from '../../src/dashboard/figures.ts';
 import { History } from '../../src/dashboard/history.ts';
-import { merged } from '../../src/dashboard/ui/merged.ts';
+import { merged } from '../../src/dashboard/ui/events.ts';
 import type { Report } from '../../src/dashboard/wire.ts';
 import { cases } from '../support/cases.ts';
 

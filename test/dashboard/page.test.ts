@@ -1,8 +1,8 @@
 /** What a page shows of rows and events, and where its address says so. */
 import { describe, expect, it } from 'vitest';
 import { addressIn, hashOf } from '../../src/dashboard/ui/address.ts';
+import { linesOf } from '../../src/dashboard/ui/events.ts';
 import { listed, type RowOrder } from '../../src/dashboard/ui/order.ts';
-import { linesOf } from '../../src/dashboard/ui/queue/lines.ts';
 import { rowText } from '../../src/dashboard/ui/text.ts';
 import type { Happening, QueueEvent, QueueRow, Seat } from '../../src/dashboard/wire.ts';
 

@@ -1,6 +1,6 @@
 /** What the stream has brought. Rows are replaced and never changed, so a view may keep one. */
 import type { BoardFrame, QueueEvent, QueueRow } from '../wire.ts';
-import { merged } from './merged.ts';
+import { merged } from './events.ts';
 
 /** Until a stream that the server refused is asked for again, in ms. */
 const RETRY_MS = 5_000;

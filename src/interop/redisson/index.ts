@@ -14,7 +14,7 @@ import { UsageError } from '../../base/errors.ts';
 import { asGiven, callable, checkOptions, oneOf } from '../../base/options.ts';
 import { refuseKeyPrefix } from '../../clients/redis/check-client.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
-import { maxWaiters } from '../../contract/max-waiters.ts';
+import { maxWaiters } from '../../contract/admission.ts';
 import type { Claim, Store, Traits } from '../../contract/store.ts';
 import { type Form, PLAIN_FORM, scriptsOf } from '../../stores/redis/forms.ts';
 import { partsOf, SERVER, type ServerOptions } from '../../stores/redis/options.ts';

@@ -15,12 +15,10 @@
 import { Buffer } from 'node:buffer';
 import { type Duration, millisecondsOf } from '../../base/duration.ts';
 import { isLockError, type LockError, UsageError } from '../../base/errors.ts';
-import { withJson } from '../../base/json.ts';
 import { type Checked, checkOptions, flag, oneOf } from '../../base/options.ts';
-import { show } from '../../base/show.ts';
+import { show, withJson } from '../../base/show.ts';
 import { StoreError, toStoreError } from '../../contract/errors.ts';
-import { MAX_KEPT_MS } from '../../contract/records.ts';
-import type { Holder } from '../../contract/store.ts';
+import { type Holder, MAX_KEPT_MS } from '../../contract/store.ts';
 import { ACQUISITION, type AcquireOptions } from '../../core/acquire-options.ts';
 import { LeaseLostError } from '../../core/errors.ts';
 import type { Lease } from '../../core/lease.ts';

@@ -15,7 +15,7 @@
  * What breaks it: a sum that can grow, or a hold in a note that was not held at its turn.
  */
 import { createHash } from 'node:crypto';
-import { withJson } from '../../base/json.ts';
+import { withJson } from '../../base/show.ts';
 import type { Member, Store } from '../../contract/store.ts';
 import type { Engine } from '../../core/engine.ts';
 import { engineOf, type Locks } from '../../locks.ts';

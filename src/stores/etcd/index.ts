@@ -6,7 +6,7 @@ import { show } from '../../base/show.ts';
 import type { EtcdAddress } from '../../clients/etcd/address.ts';
 import type { EtcdClient } from '../../clients/etcd/client.ts';
 import { etcdClient } from '../../clients/etcd/etcd-client.ts';
-import { maxWaiters } from '../../contract/max-waiters.ts';
+import { maxWaiters } from '../../contract/admission.ts';
 import type { Store } from '../../contract/store.ts';
 import { etcdStoreOf } from './etcd-store.ts';
 import { KeySpace } from './layout.ts';

@@ -6,7 +6,7 @@ import { UsageError } from '../../base/errors.ts';
 import { checkOptions } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
-import { maxWaiters } from '../../contract/max-waiters.ts';
+import { maxWaiters } from '../../contract/admission.ts';
 import type { Store } from '../../contract/store.ts';
 import { QUEUE_FORM } from './forms.ts';
 import { partsOf, SERVER, type ServerOptions } from './options.ts';

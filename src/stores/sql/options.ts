@@ -1,7 +1,7 @@
 /** The options that all stores in a database have. */
 import { type Duration, duration } from '../../base/duration.ts';
 import { type Checked, type Checks, oneOf } from '../../base/options.ts';
-import { maxWaiters } from '../../contract/max-waiters.ts';
+import { maxWaiters } from '../../contract/admission.ts';
 import type { SqlRowStoreParts } from './row-store.ts';
 
 export interface SqlOptions {

@@ -14,8 +14,7 @@
 import type { Answer } from '../../base/answer.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { temporaryFailure } from '../../contract/errors.ts';
-import type { Kept, RecordTerms } from '../../contract/records.ts';
-import type { Claim, ClaimStatus } from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Kept, RecordTerms } from '../../contract/store.ts';
 import { grouped } from '../batch.ts';
 import { garbled, statusOf } from '../status-lines.ts';
 import type { FoundRows, Rows } from './applying.ts';

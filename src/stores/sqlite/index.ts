@@ -7,7 +7,7 @@ import { isLockError, UsageError } from '../../base/errors.ts';
 import { asGiven, checkOptions, flag } from '../../base/options.ts';
 import { fileOf, inMemory, type SqliteDatabase } from '../../clients/sqlite/connection.ts';
 import { thisMachine } from '../../clients/sqlite/machine.ts';
-import { maxWaiters } from '../../contract/max-waiters.ts';
+import { maxWaiters } from '../../contract/admission.ts';
 import type { Store } from '../../contract/store.ts';
 import { LAYOUTS } from './schema.ts';
 import { SqliteStore } from './sqlite-store.ts';

@@ -16,8 +16,7 @@ import type { FileConnection, SqliteStatement } from '../../clients/sqlite/conne
 import type { Machine } from '../../clients/sqlite/machine.ts';
 import { temporaryFailure } from '../../contract/errors.ts';
 import { refusals } from '../../contract/gone.ts';
-import type { HandOver } from '../../contract/hand-over.ts';
-import type { Claim, ClaimStatus, Eviction, Queue } from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Eviction, HandOver, Queue } from '../../contract/store.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
 import { grouped } from '../batch.ts';
 import { lineOf } from '../status-lines.ts';

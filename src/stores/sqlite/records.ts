@@ -18,8 +18,7 @@
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import type { FileConnection, SqliteStatement } from '../../clients/sqlite/connection.ts';
 import type { Machine } from '../../clients/sqlite/machine.ts';
-import type { Kept, RecordTerms } from '../../contract/records.ts';
-import type { Claim } from '../../contract/store.ts';
+import type { Claim, Kept, RecordTerms } from '../../contract/store.ts';
 import { toUs } from './rows.ts';
 
 const SQL = {

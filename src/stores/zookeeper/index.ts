@@ -5,7 +5,7 @@ import { checkOptions, oneOf } from '../../base/options.ts';
 import type { ZookeeperOptions } from '../../clients/zookeeper/address.ts';
 import { type ZookeeperClient, zookeeperClient } from '../../clients/zookeeper/client.ts';
 import { checkPath } from '../../clients/zookeeper/paths.ts';
-import { maxWaiters } from '../../contract/max-waiters.ts';
+import { maxWaiters } from '../../contract/admission.ts';
 import type { Store } from '../../contract/store.ts';
 import { PATH, type Recipe, Tree } from './layout.ts';
 import { semaphoreStoreOf } from './semaphore/semaphore-store.ts';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { HandOver } from '../../contract/hand-over.ts';
-import type { Claim, ClaimStatus, Store } from '../../contract/store.ts';
+import type { Claim, ClaimStatus, HandOver, Store } from '../../contract/store.ts';
 import { check, gone, grown, held, hold, type Topic, waiting } from '../case.ts';
 import type { TestBed } from '../test-bed.ts';
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Kept, MAX_KEPT_BYTES, MAX_KEPT_MS } from '../../contract/records.ts';
-import type { Claim } from '../../contract/store.ts';
+import { type Claim, type Kept, MAX_KEPT_BYTES, MAX_KEPT_MS } from '../../contract/store.ts';
 import { check, ENDS, gone, held, hold, type Topic, waiting } from '../case.ts';
 import { LONG_MS, type TestBed } from '../test-bed.ts';
 

@@ -1,7 +1,7 @@
 /** What happened, the newest first. */
 import type { QueueEvent } from '../../wire.ts';
+import { linesOf } from '../events.ts';
 import { clockTime, dateTime } from '../text.ts';
-import { linesOf } from './lines.ts';
 
 const MAX_LINES = 200;
 

@@ -12,8 +12,7 @@
 import type { Operation } from '../../../clients/etcd/client.ts';
 import { temporaryFailure } from '../../../contract/errors.ts';
 import { UNKNOWN } from '../../../contract/gone.ts';
-import type { HandOver } from '../../../contract/hand-over.ts';
-import type { Claim, ClaimStatus } from '../../../contract/store.ts';
+import type { Claim, ClaimStatus, HandOver } from '../../../contract/store.ts';
 import { MOST_TRIES, type Seal } from '../../consensus/terms.ts';
 import type { EtcdParts } from '../own-claims.ts';
 import { isOf, textOf } from '../places.ts';

@@ -15,8 +15,7 @@
  */
 import type { Compare, Operation } from '../../../clients/etcd/client.ts';
 import { isLeaseGone } from '../../../clients/etcd/errors.ts';
-import type { Kept, RecordTerms } from '../../../contract/records.ts';
-import type { Claim } from '../../../contract/store.ts';
+import type { Claim, Kept, RecordTerms } from '../../../contract/store.ts';
 import type { EtcdParts } from '../own-claims.ts';
 import type { EtcdPlace } from '../places.ts';
 import { firstIn, readQueue } from '../reading.ts';

@@ -20,8 +20,7 @@
 import { singleFlight } from '../../../base/single-flight.ts';
 import { failedWith, unlessMissing } from '../../../clients/zookeeper/errors.ts';
 import { permanentFailure, temporaryFailure } from '../../../contract/errors.ts';
-import type { Kept, RecordTerms } from '../../../contract/records.ts';
-import type { Claim } from '../../../contract/store.ts';
+import type { Claim, Kept, RecordTerms } from '../../../contract/store.ts';
 import { MOST_TRIES } from '../../consensus/terms.ts';
 import type { KeptSession } from '../kept-session.ts';
 import { ensure } from '../layout.ts';
