@@ -93,7 +93,7 @@ export class Claims {
    * Buries the dead, admits the waiters that fit if `open`, and notifies exactly the admitted and
    * the new first waiter, but not `entering`, whose status is the reply.
    */
-  settle(now: number, open: boolean, { ended, entering }: Settling): void {
+  settle(now: number, open: boolean, { ended, entering }: Settling = NOTHING): void {
     let takeover = ended ?? this.unfinished;
     for (let next = this.#holders.first; next; ) {
       const holder = next;
@@ -196,6 +196,8 @@ export class Claims {
     return [...this.#holders.all(), entry];
   }
 }
+
+const NOTHING: Settling = {};
 
 /** How far `ahead` is counted. */
 const COUNTED = 100;

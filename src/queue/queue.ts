@@ -293,7 +293,7 @@ export class ClaimQueue {
     this.#remains.bury(id, { status, until: now + this.#claims.lead + ttlMs }, now);
   }
 
-  #settle(now: number, settling: Settling = {}): void {
+  #settle(now: number, settling?: Settling): void {
     this.#claims.settle(now, now >= this.#closedUntil, settling);
   }
 }
