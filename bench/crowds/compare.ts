@@ -5,15 +5,16 @@
  */
 import { candidatesOf, connectedOf } from '../cost/uncontended.ts';
 import { columns, type Round, roundsOf } from '../measuring/crew.ts';
-import { type Outcome, quantile, report, takeTurns } from '../measuring/result.ts';
+import { type Outcome, quantile, report, shuffled, takeTurns } from '../measuring/result.ts';
 import type { Place, Subject } from '../measuring/subject.ts';
 import { subjectAt } from '../stores/index.ts';
 
 /** Fewer than in the figures of their own: all of it takes two minutes at most. */
 const ROUNDS = 3;
+const PROCESSES = 4;
 
 /** One that has released lets the others have it: at once, it would often get the lock again. */
-const PACE = { processes: 4, tasks: 4, holdMs: 6, pauseMs: 3, settleMs: 500, forMs: 3_000 };
+const PACE = { tasks: 4, holdMs: 6, pauseMs: 3, settleMs: 500, forMs: 3_000 };
 
 export async function measure([place]: readonly [Place]): Promise<void> {
   const subject = await subjectAt(place.url);
@@ -33,9 +34,10 @@ export async function measure([place]: readonly [Place]): Promise<void> {
   };
   const [alone, many] = [await pairs(1), await pairs(64)];
   await observer.close();
-  const rounds = await roundsOf(place, wanted, PACE);
+  const jobs = shuffled(wanted).map((contender) => ({ contender, ...PACE }));
+  const rounds = await roundsOf(place, PROCESSES, jobs);
   for (const what of names) {
-    const round = rounds.get(what);
+    const round = rounds.find(({ job }) => job.contender === what);
     const measured = {
       'alone: pairs/s': alone.get(what) ?? Number.NaN,
       '64 at once: pairs/s': many.get(what) ?? Number.NaN,

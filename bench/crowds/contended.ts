@@ -1,19 +1,21 @@
 /** 4 processes of 25 tasks that want the same lock all the time. */
 import { columns, type Round, roundsOf } from '../measuring/crew.ts';
-import { type Result, report } from '../measuring/result.ts';
+import { type Result, report, shuffled } from '../measuring/result.ts';
 import type { Place, Subject } from '../measuring/subject.ts';
 import { subjectAt } from '../stores/index.ts';
 
-const PACE = { processes: 4, tasks: 100, holdMs: 1, settleMs: 500, forMs: 2_000 };
+const PACE = { tasks: 100, holdMs: 1, settleMs: 500, forMs: 2_000 };
+const PROCESSES = 4;
 const OURS = 'holdfast, fair';
 
 export async function measure([place]: readonly [Place]): Promise<void> {
   const subject = await subjectAt(place.url);
   const { contended } = subject;
-  const rounds = await roundsOf(place, contended, PACE);
+  const jobs = shuffled(contended).map((contender) => ({ contender, ...PACE }));
+  const rounds = await roundsOf(place, PROCESSES, jobs);
   let floor = Number.NaN;
   for (const contender of contended) {
-    const measured = columns(rounds.get(contender) as Round);
+    const measured = columns(rounds.find(({ job }) => job.contender === contender) as Round);
     const gap = measured['gap median ms'] ?? Number.NaN;
     if (Number.isNaN(floor)) floor = gap;
     const ratio = gap / floor;
@@ -27,15 +29,15 @@ function goalOf(
   measured: Readonly<Record<string, number>>,
   ratio: number,
 ): Partial<Result> {
-  const asked = measured[`${asks} an acquisition`] ?? Number.NaN;
-  const longest = measured['longest wait / median'] ?? Number.NaN;
-  const goals = [
-    { what: 'ratio', most: crowd.ratio, is: ratio },
-    { what: asks, most: crowd.asks, is: asked },
-    { what: 'longest wait', most: crowd.longest, is: longest },
-  ].flatMap(({ what, most, is }) => (most === undefined ? [] : [{ what, most, is }]));
+  const found: Readonly<Record<string, number | undefined>> = {
+    ratio,
+    [asks]: measured[`${asks} an acquisition`],
+    'longest wait': measured['longest wait / median'],
+  };
+  const goals = Object.entries(crowd);
+  const isMet = ([what, most]: [string, number]): boolean => (found[what] ?? Number.NaN) <= most;
   return {
-    goal: goals.map(({ what, most }) => `${what} ≤ ${most}`).join(', '),
-    met: measured.failures === 0 && goals.every(({ most, is }) => is <= most),
+    goal: goals.map(([what, most]) => `${what} ≤ ${most}`).join(', '),
+    met: measured.failures === 0 && goals.every(isMet),
   };
 }

@@ -5,36 +5,23 @@
 import { execFileSync } from 'node:child_process';
 import { migratePostgres } from 'holdfast/postgres';
 import pg from 'pg';
-import { median, report } from '../measuring/result.ts';
+import { type Result, report } from '../measuring/result.ts';
 import type { Place } from '../measuring/subject.ts';
+import { merged } from '../measuring/table.ts';
 import { schemeOf, subjectAt } from '../stores/index.ts';
 
 const ROUNDS = 5;
 
-interface Sales {
-  readonly way: string;
-  readonly perSecond: number;
-}
-
 export async function measure(places: readonly Place[]): Promise<void> {
-  const stores: { name: string; args: string[]; sales: Sales[] }[] = [];
+  const runs: Result[][] = [];
   for (const { url } of places) {
     const { name } = await subjectAt(url);
     // It makes a file of its own.
     const args = schemeOf(url) === 'sqlite' ? [] : ['--store', url];
     if (args.length > 0) await migrate(url);
-    stores.push({ name, args, sales: [] });
+    for (let round = 0; round < ROUNDS; round++) runs.push(sell(`${name}: sales/s`, args));
   }
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const { args, sales } of stores) sales.push(...sell(args));
-  }
-  for (const way of new Set(stores.flatMap(({ sales }) => sales.map((each) => each.way)))) {
-    const measured = stores.map(({ name, sales }): [string, number] => {
-      const rates = sales.filter((each) => each.way === way).map(({ perSecond }) => perSecond);
-      return [`${name}: sales/s`, median(rates)];
-    });
-    report({ what: way, measured: Object.fromEntries(measured) });
-  }
+  for (const { what, measured } of merged(runs)) report({ what, measured });
 }
 
 async function migrate(url: string): Promise<void> {
@@ -43,11 +30,12 @@ async function migrate(url: string): Promise<void> {
   await pool.end();
 }
 
-/** As users run it, in the folder of the project. */
-function sell(args: readonly string[]): Sales[] {
+/** As users run it, in the folder of the project; a row for each way. */
+function sell(column: string, args: readonly string[]): Result[] {
   const command = ['--disable-warning=ExperimentalWarning', '--import', './scripts/sources.mjs'];
   const example = ['examples/run.ts', 'inventory', '--json', ...args];
   const env = { ...process.env, NODE_OPTIONS: '' };
   const text = execFileSync(process.execPath, [...command, ...example], { encoding: 'utf8', env });
-  return JSON.parse(text) as Sales[];
+  const sales = JSON.parse(text) as { readonly way: string; readonly perSecond: number }[];
+  return sales.map(({ way, perSecond }) => ({ what: way, measured: { [column]: perSecond } }));
 }

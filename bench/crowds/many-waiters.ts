@@ -1,5 +1,5 @@
 /** What a hand-off between processes costs with more and more tasks that wait, on each store. */
-import { Crew, columns } from '../measuring/crew.ts';
+import { columns, roundsOf } from '../measuring/crew.ts';
 import { report } from '../measuring/result.ts';
 import { type Place, TTL_MS } from '../measuring/subject.ts';
 import { subjectAt } from '../stores/index.ts';
@@ -11,18 +11,17 @@ const PROCESSES = 2;
 const SETTLE_MS = 1_000;
 /** With one heartbeat of each task that waits. */
 const FOR_MS = SETTLE_MS + TTL_MS / 3;
+const PACE = { holdMs: 1, settleMs: SETTLE_MS, forMs: FOR_MS, bytes: true };
 
 export async function measure(places: readonly Place[]): Promise<void> {
   for (const place of places) {
     const { name, asks } = await subjectAt(place.url);
-    const crew = await Crew.at(place, []);
-    for (const tasks of TASKS) {
-      const job = { contender: 'holdfast, fair', url: place.url, tasks, holdMs: 1, bytes: true };
-      const extent = { settleMs: SETTLE_MS, forMs: FOR_MS };
-      const all = columns(await crew.round({ ...job, ...extent }, PROCESSES));
+    const jobs = TASKS.map((tasks) => ({ contender: 'holdfast, fair', tasks, ...PACE }));
+    for (const round of await roundsOf(place, PROCESSES, jobs)) {
+      const all = columns(round);
       const of = (what: string): number => all[`${what} an acquisition`] ?? Number.NaN;
       report({
-        what: `${name}, ${tasks.toLocaleString('en')} tasks`,
+        what: `${name}, ${round.job.tasks.toLocaleString('en')} tasks`,
         measured: {
           'requests a hand-off': of(asks),
           'bytes a hand-off': of('bytes'),
@@ -32,6 +31,5 @@ export async function measure(places: readonly Place[]): Promise<void> {
         },
       });
     }
-    await crew.end();
   }
 }

@@ -9,8 +9,9 @@ import { migratePostgres, postgresStore } from 'holdfast/postgres';
 import { optimistic, rowLock, transactionLock } from 'holdfast/sql';
 import pg from 'pg';
 import { sleep } from '../measuring/processes.ts';
-import { median, report, shuffled } from '../measuring/result.ts';
+import { type Result, report, shuffled } from '../measuring/result.ts';
 import type { Place } from '../measuring/subject.ts';
+import { merged } from '../measuring/table.ts';
 
 const WORKERS = [1, 8, 64];
 const ROWS = [1, 64];
@@ -125,31 +126,23 @@ export async function measure([{ url }]: readonly [Place]): Promise<void> {
   // Connections are made, and code is compiled, before anything counts.
   for (const sell of Object.values(ways)) await rates(pool, sell, { workers: 64, rows: 64 });
 
-  for (const [name, workers, columns] of await rounds(pool, ways)) {
-    const medians = Object.entries(columns).map(([column, values]) => [column, median(values)]);
-    const what = `${name}, ${workers} worker${workers === 1 ? '' : 's'}`;
-    report({ what, measured: Object.fromEntries(medians) });
+  const all = Object.entries(ways).flatMap(([name, sell]) =>
+    WORKERS.map((workers) => {
+      return { what: `${name}, ${workers} worker${workers === 1 ? '' : 's'}`, sell, workers };
+    }),
+  );
+  const runs: Result[][] = [];
+  for (const rows of ROWS) {
+    for (let round = 0; round < ROUNDS; round++) {
+      const run: Result[] = [];
+      for (const [n, { what, sell, workers }] of shuffled([...all.entries()])) {
+        run[n] = { what, measured: await rates(pool, sell, { workers, rows }) };
+      }
+      runs.push(run);
+    }
   }
+  for (const { what, measured } of merged(runs)) report({ what, measured });
   await here.close();
   await shared.close();
   await pool.end();
-}
-
-/** Each column's value in every round, by the way and how many go it. */
-async function rounds(
-  pool: pg.Pool,
-  ways: Readonly<Record<string, Sell>>,
-): Promise<[name: string, workers: number, columns: Record<string, number[]>][]> {
-  const all = Object.entries(ways).flatMap(([name, sell]) =>
-    WORKERS.map((workers) => ({ name, sell, workers, columns: {} as Record<string, number[]> })),
-  );
-  for (const rows of ROWS) {
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const { sell, workers, columns } of shuffled(all)) {
-        const found = Object.entries(await rates(pool, sell, { workers, rows }));
-        for (const [column, value] of found) columns[column] = [...(columns[column] ?? []), value];
-      }
-    }
-  }
-  return all.map(({ name, workers, columns }) => [name, workers, columns]);
 }

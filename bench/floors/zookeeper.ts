@@ -14,28 +14,7 @@ const ROOT = '/floor';
 /** Of the number at the end of the name of a sequential node. */
 const DIGITS = 10;
 
-/** The look does not wait for the node. */
-function pipelined(url: string): Promise<Connected> {
-  return floor(url, async (session, folder) => {
-    const [{ path }, { children }] = await together(session, folder);
-    if (nodeBefore(path, children) !== undefined) throw new Error(`${path} is not the first.`);
-    return path;
-  });
-}
-
-/** Those who want the same resource, each watching the one before. */
-function watchBefore(url: string): Promise<Connected> {
-  return floor(url, async (session, folder) => {
-    const [{ path }, { children }] = await together(session, folder);
-    const before = nodeBefore(path, children);
-    if (before !== undefined) await gone(session, `${folder}/${before}`);
-    return path;
-  });
-}
-
-type Take = (session: ZookeeperSession, folder: string) => Promise<string>;
-
-async function floor(url: string, take: Take): Promise<Connected> {
+async function floor(url: string): Promise<Connected> {
   const session = zookeeperClient(url).start(TTL_MS);
   const folders = new Map<string, Promise<void>>();
   await made(session, ROOT);
@@ -54,9 +33,13 @@ async function floor(url: string, take: Take): Promise<Connected> {
   };
 }
 
-function together(session: ZookeeperSession, folder: string) {
+/** The look does not wait for the node. */
+async function take(session: ZookeeperSession, folder: string): Promise<string> {
   const created = session.create(`${folder}/n-`, { kind: 'ephemeral-sequential' });
-  return Promise.all([created, session.getChildren(folder)]);
+  const [{ path }, { children }] = await Promise.all([created, session.getChildren(folder)]);
+  const before = nodeBefore(path, children);
+  if (before !== undefined) await gone(session, `${folder}/${before}`);
+  return path;
 }
 
 /** The greatest that is smaller; their names differ by their numbers alone. */
@@ -94,6 +77,6 @@ function refusedAs(reason: string, error: unknown): boolean {
 export const WATCH_FLOOR = 'floor: watch the one before';
 
 export const floors: Readonly<Record<string, Connect>> = {
-  'floor: create and look, delete': pipelined,
-  [WATCH_FLOOR]: watchBefore,
+  'floor: create and look, delete': floor,
+  [WATCH_FLOOR]: floor,
 };

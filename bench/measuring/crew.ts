@@ -4,111 +4,71 @@ import { once } from 'node:events';
 import { subjectAt } from '../stores/index.ts';
 import { type Happened, type Job, MEMBER, type OwnJob, type Turn } from './member.ts';
 import { call, now, sleep } from './processes.ts';
-import { median, quantile, shuffled } from './result.ts';
+import { median, quantile } from './result.ts';
 import { contender, difference, type Observer, type Place, type Work } from './subject.ts';
 
 /** What all processes did in one round. */
 export interface Round {
+  readonly job: Job;
   readonly all: readonly Happened[];
   /** That of servers too. */
   readonly work: Work;
 }
 
-/** Processes that stay, so that no round begins with a start of Node. */
-export class Crew {
-  #members: Member[] = [];
-  #rounds = 0;
-  readonly #observer: Observer;
-
-  /** Some contenders make their tables at the first use, which several cannot do at once. */
-  static async at(place: Place, contenders: readonly string[]): Promise<Crew> {
-    const subject = await subjectAt(place.url);
-    const observer = await subject.observe(place);
-    for (const name of contenders) {
-      const { task, close } = await contender(subject, name)(place.url);
-      await (await task(`first:${name}`)())();
-      await close();
-    }
-    return new Crew(observer);
-  }
-
-  private constructor(observer: Observer) {
-    this.#observer = observer;
-  }
-
-  /** On a lock that was never held before. */
-  async round(job: Job, processes: number): Promise<Round> {
-    while (this.#members.length < processes) this.#members.push(new Member());
-    const members = this.#members.slice(0, processes);
-    const resource = `${job.contender}:${this.#rounds++}`;
-    const own: OwnJob = { ...job, tasks: job.tasks / processes, resource };
-    await Promise.all(members.map((member) => member.ask(own)));
-    const go = (): Promise<Happened[]> =>
-      Promise.all(members.map((member) => member.ask('go') as Promise<Happened>));
-    const { all, work } = await this.#watch(job, go);
-    all.forEach(({ stuck }, n) => stuck && members[n]?.end());
-    this.#members = this.#members.filter((member) => member.alive);
-    // With what the processes have counted themselves.
-    const sum: Record<string, number> = { ...work };
-    for (const [name, n] of all.flatMap(({ counts }) => Object.entries(counts))) {
-      sum[name] = (sum[name] ?? 0) + n;
-    }
-    return { all, work: sum };
-  }
-
-  /** Between the times that count. */
-  async #watch(job: Job, go: () => Promise<Happened[]>): Promise<Round> {
-    const look = (): Promise<Work> => this.#observer.work(job.contender);
-    const going = go();
-    await sleep(job.settleMs);
-    const [before, from] = [await look(), now()];
-    await sleep(job.forMs - job.settleMs);
-    const [after, to] = [await look(), now()];
-    const all = (await going).map((one) => {
-      const turns = one.turns.filter(([, granted]) => granted >= from && granted < to);
-      return { ...one, turns, acquisitions: turns.length };
-    });
-    return { all, work: difference(after, before) };
-  }
-
-  async end(): Promise<void> {
-    for (const member of this.#members) member.end();
-    await this.#observer.close();
-  }
-}
-
-/** Of one round of the crew. */
-type Pace = Omit<Job, 'contender' | 'url'>;
-
-/** A round of each, in an order that is new each time. */
+/** A round of each job, by processes that stay, so that none begins with a start of Node. */
 export async function roundsOf(
   place: Place,
-  contenders: readonly string[],
-  { processes, ...pace }: Pace & { readonly processes: number },
-): Promise<Map<string, Round>> {
-  const crew = await Crew.at(place, contenders);
-  const rounds = new Map<string, Round>();
-  for (const contender of shuffled(contenders)) {
-    rounds.set(contender, await crew.round({ contender, url: place.url, ...pace }, processes));
+  processes: number,
+  jobs: readonly Job[],
+): Promise<Round[]> {
+  const subject = await subjectAt(place.url);
+  const observer = await subject.observe(place);
+  // Some contenders make their tables at the first use, which several cannot do at once.
+  for (const name of new Set(jobs.map((job) => job.contender))) {
+    const { task, close } = await contender(subject, name)(place.url);
+    await (await task(`first:${name}`)())();
+    await close();
   }
-  await crew.end();
+  let members: ChildProcess[] = [];
+  const rounds: Round[] = [];
+  for (const [n, job] of jobs.entries()) {
+    while (members.length < processes) members.push(call(MEMBER, 'member'));
+    // A lock that was never held before.
+    const resource = `${job.contender}:${n}`;
+    const own: OwnJob = { ...job, url: place.url, tasks: job.tasks / processes, resource };
+    await Promise.all(members.map((member) => ask(member, own)));
+    const going = Promise.all(members.map((member) => ask(member, 'go') as Promise<Happened>));
+    const round = await watch(observer, job, going);
+    rounds.push(round);
+    members = members.filter((_, at) => !round.all[at]?.stuck);
+  }
+  for (const member of members) member.kill('SIGKILL');
+  await observer.close();
   return rounds;
 }
 
-class Member {
-  alive = true;
-  readonly #process: ChildProcess = call(MEMBER, 'member');
+async function ask(member: ChildProcess, message: OwnJob | 'go'): Promise<unknown> {
+  const answer = once(member, 'message');
+  member.send(message);
+  return (await answer)[0];
+}
 
-  async ask(message: OwnJob | 'go'): Promise<unknown> {
-    const answer = once(this.#process, 'message');
-    this.#process.send(message);
-    return (await answer)[0];
+/** Between the times that count. */
+async function watch(observer: Observer, job: Job, going: Promise<Happened[]>): Promise<Round> {
+  await sleep(job.settleMs);
+  const [before, from] = [await observer.work(job.contender), now()];
+  await sleep(job.forMs - job.settleMs);
+  const [after, to] = [await observer.work(job.contender), now()];
+  const all = (await going).map((one) => ({
+    ...one,
+    turns: one.turns.filter(([, granted]) => granted >= from && granted < to),
+  }));
+  // With what the processes have counted themselves.
+  const work: Record<string, number> = { ...difference(after, before) };
+  for (const [name, n] of all.flatMap(({ counts }) => Object.entries(counts))) {
+    work[name] = (work[name] ?? 0) + n;
   }
-
-  end(): void {
-    this.alive = false;
-    this.#process.kill('SIGKILL');
-  }
+  return { job, all, work };
 }
 
 /** Of the table; what servers and processes counted is for an acquisition. */
@@ -124,11 +84,11 @@ export function columns({ all, work }: Round): Record<string, number> {
     if (asked < released) gaps.push((granted - released) / 1e6);
   }
   const lasted = (turns.at(-1)?.[1] ?? 0) - (turns[0]?.[1] ?? 0);
-  const acquisitions = all.reduce((sum, one) => sum + one.acquisitions, 0);
+  const acquisitions = turns.length;
   const each = Object.entries(work).map(([of, n]) => [`${of} an acquisition`, n / acquisitions]);
-  const least = Math.min(...all.map((one) => one.acquisitions));
+  const least = Math.min(...all.map((one) => one.turns.length));
   return {
-    'ms an acquisition': lasted / 1e6 / (turns.length - 1),
+    'ms an acquisition': lasted / 1e6 / (acquisitions - 1),
     'gap median ms': median(gaps),
     'gap p99 ms': quantile(gaps, 0.99),
     ...Object.fromEntries(each),

@@ -22,7 +22,6 @@ const GRACE_MS = 500;
 /** What the processes have to do. */
 export interface Job {
   readonly contender: string;
-  readonly url: string;
   /** In all processes together. */
   readonly tasks: number;
   readonly holdMs: number;
@@ -40,6 +39,7 @@ export interface Job {
 
 /** The same for one of them. */
 export interface OwnJob extends Job {
+  readonly url: string;
   readonly resource: string;
 }
 
@@ -52,7 +52,6 @@ export interface Happened {
   readonly waits: readonly number[];
   /** Waits that lasted beyond the end. */
   readonly late: readonly number[];
-  readonly acquisitions: number;
   /** How often the library gave up. */
   readonly failures: number;
   /** Some still waited a while after the end, and the process is gone. */
@@ -103,7 +102,6 @@ async function compete(
   const all = { turns: [] as Turn[], waits: [] as number[], late: [] as number[] };
   const asking = new Map<Acquire, number>();
   let failures = 0;
-  let acquisitions = 0;
   const end = now() + job.forMs * 1e6;
 
   const persist = async (acquire: Acquire): Promise<Release> => {
@@ -123,7 +121,6 @@ async function compete(
     const release = await persist(acquire);
     const granted = now();
     asking.delete(acquire);
-    acquisitions++;
     const counts = granted < end;
     if (counts && job.holdMs > 0) await sleep(job.holdMs);
     if (counts) all.turns.push([asked, granted, now()]);
@@ -140,5 +137,5 @@ async function compete(
 
   await Promise.race([Promise.all(acquires.map(loop)), sleep(job.forMs + GRACE_MS)]);
   all.late.push(...Array.from(asking.values(), (asked) => now() - asked));
-  return { ...all, acquisitions, failures, stuck: asking.size > 0 };
+  return { ...all, failures, stuck: asking.size > 0 };
 }

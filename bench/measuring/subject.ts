@@ -58,15 +58,8 @@ export interface Subject extends Watched {
   readonly goals?: readonly [number, number];
   /** Who wants the same lock, the floor first; empty where no table has a crowd. */
   readonly contended: readonly string[];
-  /** Of ours, while others want the same lock. */
-  readonly crowd?: {
-    /** Of the gap, as a multiple of the floor's. */
-    readonly ratio?: number;
-    /** Of what is asked for an acquisition. */
-    readonly asks?: number;
-    /** Of the longest wait, as a multiple of the median. */
-    readonly longest?: number;
-  };
+  /** Goals of ours in a crowd: the most of each; `ratio` is that of the gap to the floor's. */
+  readonly crowd?: Readonly<Record<string, number>>;
   /** What this process has done so far, where no server counts it. */
   counts?(): Work;
 }

@@ -3,7 +3,7 @@
  * short delays between its tries and as many tries as it takes.
  */
 import { Redis } from 'ioredis';
-import { Mutex } from 'redis-semaphore';
+import { Mutex, type TimeoutOptions } from 'redis-semaphore';
 import Redlock from 'redlock';
 import { type Connect, type Connected, TTL_MS } from '../measuring/subject.ts';
 
@@ -13,11 +13,6 @@ import { type Connect, type Connected, TTL_MS } from '../measuring/subject.ts';
  */
 const DELAY_MS = 5;
 const EVER = 1_000_000;
-
-function redlock(url: string, tuned: boolean): Connected {
-  const settings = { retryCount: EVER, retryDelay: DELAY_MS, retryJitter: DELAY_MS };
-  return redlockOn([url], tuned ? settings : {});
-}
 
 /** Over servers of their own. */
 export function redlockOn(
@@ -35,12 +30,11 @@ export function redlockOn(
   };
 }
 
-function redisSemaphore(url: string, tuned: boolean): Connected {
+function redisSemaphore(url: string, settings: TimeoutOptions = {}): Connected {
   const client = new Redis(url);
-  const settings = { retryInterval: DELAY_MS, acquireTimeout: EVER };
   return {
     task: (resource) => {
-      const options = { lockTimeout: TTL_MS, ...(tuned && settings) };
+      const options = { lockTimeout: TTL_MS, ...settings };
       const mutex = new Mutex(client, `redis-semaphore:${resource}`, options);
       return async () => {
         await mutex.acquire();
@@ -51,13 +45,11 @@ function redisSemaphore(url: string, tuned: boolean): Connected {
   };
 }
 
-const MAKERS = { redlock, 'redis-semaphore': redisSemaphore };
-
-export const RIVALS: readonly string[] = Object.keys(MAKERS);
-
-export const rivals: Readonly<Record<string, Connect>> = Object.fromEntries(
-  Object.entries(MAKERS).flatMap(([name, make]): [string, Connect][] => [
-    [name, (url) => make(url, false)],
-    [`${name}, tuned`, (url) => make(url, true)],
-  ]),
-);
+export const rivals: Readonly<Record<string, Connect>> = {
+  redlock: (url) => redlockOn([url]),
+  'redlock, tuned': (url) =>
+    redlockOn([url], { retryCount: EVER, retryDelay: DELAY_MS, retryJitter: DELAY_MS }),
+  'redis-semaphore': (url) => redisSemaphore(url),
+  'redis-semaphore, tuned': (url) =>
+    redisSemaphore(url, { retryInterval: DELAY_MS, acquireTimeout: EVER }),
+};

@@ -20,7 +20,7 @@ export const mysql: Subject = {
   goals: [0.8, 4],
   contended: ['floor: GET_LOCK', 'holdfast', 'holdfast, fair'],
   asks: 'statements',
-  crowd: { ratio: 1.5, asks: 2.5 },
+  crowd: { ratio: 1.5, statements: 2.5 },
   observe,
 };
 

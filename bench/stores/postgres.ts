@@ -25,7 +25,7 @@ export const postgres: Subject = {
   goals: [0.8, 4],
   contended: ['floor: row and LISTEN/NOTIFY', 'holdfast', 'holdfast, fair', ADVISORY_LOCK],
   asks: 'statements',
-  crowd: { ratio: 1.5, asks: 2.5 },
+  crowd: { ratio: 1.5, statements: 2.5 },
   observe,
 };
 

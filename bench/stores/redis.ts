@@ -4,10 +4,8 @@ import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { floors } from '../floors/redis.ts';
 import type { Connected, Observer, Place, Subject, Work } from '../measuring/subject.ts';
-import { RIVALS, rivals } from '../rivals/redis.ts';
+import { rivals } from '../rivals/redis.ts';
 import { locksOf, OURS } from './ours.ts';
-
-const QUEUE = 'floor: queue and message';
 
 /** They try with a plain SET, which none of their scripts call; all else they send are scripts. */
 const SETS = /^(floor: SET|redis-semaphore)/;
@@ -24,17 +22,14 @@ export const redis: Subject = {
   name: 'Redis',
   contenders: { ...floors, ...OURS, 'holdfast, node-redis': withNodeRedis, ...rivals },
   alone: [
-    ['floor: SET NX PX + compare-and-delete, ioredis', 'holdfast', ...RIVALS],
+    ['floor: SET NX PX + compare-and-delete, ioredis', 'holdfast', 'redlock', 'redis-semaphore'],
     ['floor: SET NX PX + compare-and-delete, node-redis', 'holdfast, node-redis'],
   ],
   pairs: [1_500, 6_400],
   goals: [0.9, 2],
-  contended: [
-    ...[QUEUE, 'holdfast', 'holdfast, fair'],
-    ...RIVALS.flatMap((name) => [name, `${name}, tuned`]),
-  ],
+  contended: ['floor: queue and message', 'holdfast', 'holdfast, fair', ...Object.keys(rivals)],
   asks: 'commands',
-  crowd: { ratio: 1.3, asks: 2.5, longest: 1.2 },
+  crowd: { ratio: 1.3, commands: 2.5, 'longest wait': 1.2 },
   observe,
 };
 
