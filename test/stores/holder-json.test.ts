@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { holderJson } from '../../src/stores/holder-json.ts';
+import { holderJson } from '../../src/stores/redis/redis-store.ts';
 
 it('has all of the holder, whichever came before', () => {
   const holder = { host: 'a "host"', pid: 1, since: 1 };

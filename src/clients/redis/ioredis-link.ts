@@ -151,14 +151,10 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
   };
 }
 
-export interface IoredisCluster {
-  readonly isCluster: boolean;
-  readonly status: string;
-  readonly options: object;
+export interface IoredisCluster
+  extends Pick<IoredisClient, 'isCluster' | 'status' | 'options' | 'connect' | 'disconnect'> {
   readonly slots: string[][];
   duplicate(nodes?: [], options?: object): IoredisCluster;
-  connect(): Promise<unknown>;
-  disconnect(): void;
   nodes(role?: 'all' | 'master'): IoredisClient[];
   on(event: string, listener: (first: unknown) => void): unknown;
 }

@@ -21,9 +21,8 @@ import { together } from '../../base/single-flight.ts';
 import { refusalCode, refused } from '../../clients/redis/errors.ts';
 import type { RedisReply } from '../../clients/redis/link.ts';
 import type { MessageSource } from '../../clients/wire.ts';
-import type { Claim, ClaimStatus, Store, Traits } from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Holder, Store, Traits } from '../../contract/store.ts';
 import type { StoreVerbs } from '../batch.ts';
-import { holderJson } from '../holder-json.ts';
 import { garbled, letterOf, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import { type Form, RECALL } from './forms.ts';
@@ -256,6 +255,19 @@ export class RedisStore implements Store {
     const [answer = null] = await this.#change(this.#parts.places.lookOf(resource), ...args);
     return answer;
   }
+}
+
+let last: Holder | undefined;
+let beginning = '';
+
+/** The holder as JSON; all but `since` is kept, in which alone the claims of a lock differ. */
+export function holderJson(holder: Holder): string {
+  const { host, pid, label, mark, since } = holder;
+  if (last?.host !== host || last.pid !== pid || last.label !== label || last.mark !== mark) {
+    last = holder;
+    beginning = JSON.stringify({ host, pid, label, mark }).slice(0, -1);
+  }
+  return `${beginning},"since":${since}}`;
 }
 
 function isDone(reply: RedisReply): boolean {
