@@ -4,7 +4,7 @@
  * registry, kept beside the project's own modules, so that the second run downloads nothing.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT, run, StepError } from '../steps.ts';
 
@@ -74,7 +74,9 @@ export async function fetchModules(
   return folder;
 }
 
+/** Anew: npm takes for whole what an install that was cut short has left. */
 async function install(folder: string, manifest: string, more: readonly string[]): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'package.json'), manifest);
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock'];

@@ -20,7 +20,13 @@ export const STORES: readonly Scenario[] = ofPage('docs/guide/add-a-store.md', {
     after: ({ cases }) => expect(cases.length).toBeGreaterThan(5),
   },
   'admissible(queue)': { prints: '1\n3\ntrue false' },
-  'conformance({': {
+  'const base =': {
+    before({ replaced }) {
+      replaced['./etag-documents.ts'] = { etagStore: () => memoryStore() };
+    },
+    after: ({ cases }) => expect(cases.length).toBeGreaterThan(50),
+  },
+  "describe('my store'": {
     async after({ cases }) {
       expect(cases.length).toBeGreaterThan(50);
       await cases[0]?.();
