@@ -3,8 +3,8 @@
  *
  * Invariant: while the server can be reached, no waiter is without messages for longer than one try
  * and one pause, about a second; and since messages were lost meanwhile, all are woken once when a
- * try succeeds. A refusal that will not pass by itself is tried again now and then, because an
- * operator may grant the right.
+ * try succeeds after one that failed. A refusal that will not pass by itself is tried again now and
+ * then, because an operator may grant the right.
  * What would break it: a first try that is the only one.
  */
 import { timers } from '../base/clock.ts';

@@ -20,7 +20,7 @@ export interface Settings {
 /** What the parts of core use; made by the engine, and without a way back to it. */
 export interface Services {
   readonly calls: StoreCalls;
-  /** Sends the request by which a claim begins. */
+  /** Sends the request by which a claim begins: `calls.claim`, or its own (newest.ts). */
   readonly entering: Sender<ClaimStatus>;
   readonly clock: Clock;
   readonly events: Events;

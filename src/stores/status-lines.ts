@@ -2,7 +2,7 @@
  * The replies of our programs inside a server. A number is a claim that holds alone, with its whole
  * TTL; every other reply is a line of words, the same in replies and in messages:
  * - `h number left waiters limit ended endedBy`, it holds; in a message, followed by a proof;
- * - `w left ahead limit why retry`, it waits; in a reply to a claim, followed by its turn;
+ * - `w left ahead limit why retry`, it waits; in a reply to a claim, then its turn (`Turn`);
  * - `g why detail`, it is gone; the detail of `refused` is for how long nothing is granted;
  * - `e` and the server's error, this claim alone failed.
  * Durations are in ms, `-` stands for what does not apply.

@@ -12,9 +12,9 @@
  * tag is the hash of its claim's secret. Only the release of a hold shows the secret, when its
  * process holds no more, and the store passes it on to the claim that it lets in. The tag to be
  * proved, and both numbers, were in the store's reply to the claim (`Turn`): no claim stands
- * between the two, and no message sets a number. A claim that leaves a queue otherwise gets a
- * message that says so, on the same connection, before any claim behind it comes in, and believes
- * none after it.
+ * between the two, and no message sets a number. A claim that is evicted gets a message
+ * that says so, on the same connection, before any that could prove its turn, and believes none
+ * after it; one that has expired is no longer fresh (core/claim/deadline.ts).
  * What would break it: a secret in a row or in another message; a turn from a later reply than the
  * first, which a message may have overtaken; a turn behind a claim that will not hold everything
  * once it is in.

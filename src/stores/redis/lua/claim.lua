@@ -18,6 +18,7 @@ for i = 2, #KEYS do
     -- Most claims of a batch have the same ttl, and formatting numbers is slow.
     if own ~= ttl then ttl, expires, keepFor = own, format('%013.0f', now + own), own + REMEMBER end
     local text = sub(asked, 1, 32) .. numberText .. expires .. sub(asked, 34)
+    -- A number alone: it holds, with its whole ttl, and none waits (status-lines.ts).
     if call('SET', KEYS[i], text, 'NX', 'PX', keepFor) then answers[i] = number end
   end
   if not answers[i] then rest[#rest + 1] = i end

@@ -149,7 +149,7 @@ end
 -- The wait is over for all; a claim that trusts does not need it.
 over = now >= openAt
 open = over or trusts
--- Once a second, so that the highest number also covers a claim whose process has died.
+-- Once a second, so that the highest number also covers claims of dead processes, but the latest.
 if micros - highest > 1000000 then
   highest, write = micros, true
 end
