@@ -3,11 +3,14 @@
  *
  * Uncontended, it is one row that is taken if it is free, and left as a tombstone. Contended, it is
  * a named lock, whose waiters stand in line inside the server, each on a connection of its own; it
- * is on no disk, and a holder that loses its connection has lost it.
+ * is on no disk, and a holder that loses its connection has lost it. With a row that its holder
+ * takes and leaves, it is on the disk.
  */
 import { createPool } from 'mysql2/promise';
 import { type Connect, type Connected, TTL_MS } from '../measuring/subject.ts';
 import { twoStatements } from './two-statements.ts';
+
+const OWNER = `${process.pid}`;
 
 /** At most so many want a lock at once, each on a connection of its own. */
 const CONNECTIONS = 64;
@@ -31,7 +34,7 @@ function withMysql2(url: string): Connected {
   return twoStatements(TEXTS, run, () => pool.end());
 }
 
-function namedLock(url: string): Connected {
+function namedLock(url: string, durable = false): Connected {
   const pool = createPool({ uri: mysqlUrl(url), connectionLimit: 1_000 });
   return {
     task: (resource) => {
@@ -42,7 +45,11 @@ function namedLock(url: string): Connected {
         const [rows] = await connection.query('SELECT GET_LOCK(?, 3600) AS held', [name]);
         const [row] = rows as { held: number | null }[];
         if (row?.held !== 1) throw new Error(`${name} was not granted.`);
-        return () => connection.query('DO RELEASE_LOCK(?)', [name]);
+        if (durable) await connection.execute(TEXTS.take, [name, OWNER]);
+        return async () => {
+          if (durable) await connection.execute(TEXTS.leave, [name, OWNER]);
+          await connection.query('DO RELEASE_LOCK(?)', [name]);
+        };
       };
     },
     close: () => pool.end(),
@@ -52,6 +59,7 @@ function namedLock(url: string): Connected {
 export const floors: Readonly<Record<string, Connect>> = {
   'floor: INSERT … ON DUPLICATE KEY + UPDATE, mysql2': withMysql2,
   'floor: GET_LOCK': namedLock,
+  'floor: GET_LOCK and a row': (url) => namedLock(url, true),
 };
 
 /** The client package insists on it. */

@@ -18,7 +18,7 @@ export const mysql: Subject = {
   // So many that the first round, which does not count, is long enough to compile JavaScript.
   pairs: [1_500, 1_920],
   goals: [0.8, 4],
-  contended: ['floor: GET_LOCK', 'holdfast', 'holdfast, fair'],
+  contended: ['floor: GET_LOCK', 'floor: GET_LOCK and a row', 'holdfast', 'holdfast, fair'],
   asks: 'statements',
   crowd: { ratio: 1.5, statements: 2.5 },
   observe,
