@@ -88,6 +88,10 @@ declare function myStore(
 declare function numberBehindMyFence(resource: string): import('holdfast/testkit').FenceFixture;
 declare module '*/etag-documents.ts' {
   export function etagDocuments(base: string): import('holdfast/document').Documents;
+  export function etagStore(
+    base: string,
+    options?: import('holdfast/document').DocumentStoreOptions,
+  ): import('holdfast').Store;
 }
 
 /** Of the pages on once and refresh. */
