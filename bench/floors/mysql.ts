@@ -10,7 +10,7 @@ import { createPool } from 'mysql2/promise';
 import { type Connect, type Connected, TTL_MS } from '../measuring/subject.ts';
 import { twoStatements } from './two-statements.ts';
 
-const OWNER = `${process.pid}`;
+const HOLDER = `${process.pid}`;
 
 /** At most so many want a lock at once, each on a connection of its own. */
 const CONNECTIONS = 64;
@@ -45,9 +45,9 @@ function namedLock(url: string, durable = false): Connected {
         const [rows] = await connection.query('SELECT GET_LOCK(?, 3600) AS held', [name]);
         const [row] = rows as { held: number | null }[];
         if (row?.held !== 1) throw new Error(`${name} was not granted.`);
-        if (durable) await connection.execute(TEXTS.take, [name, OWNER]);
+        if (durable) await connection.execute(TEXTS.take, [name, HOLDER]);
         return async () => {
-          if (durable) await connection.execute(TEXTS.leave, [name, OWNER]);
+          if (durable) await connection.execute(TEXTS.leave, [name, HOLDER]);
           await connection.query('DO RELEASE_LOCK(?)', [name]);
         };
       };

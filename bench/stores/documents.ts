@@ -36,7 +36,7 @@ const COMMANDS = ['find', 'findAndModify', 'insert', 'update', 'delete', 'aggreg
 
 async function observeMongodb({ url }: Place): Promise<Observer> {
   const client = new MongoClient(url);
-  // Before there is a database, nobody can watch it.
+  // A database cannot be watched before it is there.
   await client.db().createCollection('holdfast');
   const count = async (): Promise<number> => {
     const { metrics } = await client.db('admin').command({ serverStatus: 1 });

@@ -11,7 +11,7 @@
  * released, with a tombstone: either that ends the hold, or the hold has passed, and ends with its
  * life, as after a crash.
  * What would break it: a lease that is used while its request is on its way; a token in two hands;
- * a text that is made again; a text in a log, for whoever has it first has the lease.
+ * a text that is made again; a text in a log, for the first to have it has the lease.
  */
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
@@ -56,7 +56,7 @@ const NO_TOKEN = 'So many leases on this claim have come and gone that it has no
 
 /**
  * Prepares to give a hold to another process. What it returns gives it: call it in the same turn,
- * once the lease has ended here. It rejects with LeaseLostError or StoreError; then nobody can
+ * once the lease has ended here. It rejects with LeaseLostError or StoreError; then no one can
  * resume the hold.
  * @throws UnsupportedError if the store cannot pass it, or if no token is left for it.
  */

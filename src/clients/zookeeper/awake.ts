@@ -4,7 +4,7 @@
  * A server that stands still lets clients connect, and its machine keeps what they send. Once it
  * goes on, it may read the greeting of a client that has given up first, take its session over,
  * and then carry out a create that was sent to it before, long after the client has looked for the
- * node over another server, and has made another. Nobody would delete the first one.
+ * node over another server, and has made another. No program would delete the first one.
  * So a client asks with a word that every server answers, on a connection of its own. A server that
  * answers also reads what came before, and the leader refuses whatever the session had left there,
  * since the session is elsewhere. With TLS, the handshake shows as much.

@@ -4,7 +4,7 @@
  * A server answers the requests of a connection in their order, so each reply must be for the
  * oldest open request; anything else ends the connection, because nothing on it can be trusted
  * then. A request counts as written once it is given to the socket: whether it arrived is unknown.
- * Requests of one turn leave in one piece. Whoever waits for a reply hears it at once, and may ask
+ * Requests of one turn leave in one piece. A caller hears its reply at once, and may ask
  * again: so a connection ends before what is open on it fails.
  */
 import { connect, type Socket } from 'node:net';

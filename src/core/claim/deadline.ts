@@ -14,7 +14,7 @@
  * (`lasts`), and no release ends it earlier: so it stays, whatever becomes of this process. Hence
  * no more holds of a semaphore begin in any `minHold` than its limit: the one that was admitted
  * last would have been admitted beside all the others, which stay until after it began. A hold that
- * is handed over is no longer this process's, and whoever resumes it has a `minHold` of its own.
+ * is handed over is no longer this process's, and its next holder has a `minHold` of its own.
  * What would break it: counting from the reply, or counting the ttl that was asked for.
  * One per cent of drift is what Redlock allows (redis.io, "Distributed Locks"); the margin is ours.
  */

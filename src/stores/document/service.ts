@@ -19,7 +19,7 @@ const WANTED = {
 };
 
 const FIELD = /^(text|version|nowMs)$/;
-/** Of text and version. Kubernetes has a version where somebody else's lease is. */
+/** Of text and version. Kubernetes has a version where another program's lease is. */
 const KINDS = ['string string', 'undefined string', 'undefined undefined'];
 
 /** The service, within a time, and with the time that it tells. */

@@ -42,7 +42,7 @@ export function spellingCheck(link: RedisLink, namespace: string, tag: string): 
     return before === null ? own : String(before);
   }
 
-  /** An answer that comes when nobody waits for it counts as well. */
+  /** An answer that no call waits for counts as well. */
   async function askLate(): Promise<string> {
     const found = await ask();
     if (found !== own) lookedAt = Number.NEGATIVE_INFINITY;
@@ -63,7 +63,7 @@ export function spellingCheck(link: RedisLink, namespace: string, tag: string): 
     if (age < OLD_MS) return undefined;
     const looking = look();
     if (age >= DUE_MS) return looking;
-    // Whoever asks next is told.
+    // The next to ask is told.
     looking.catch(() => {});
     return undefined;
   };

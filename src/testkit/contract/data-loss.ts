@@ -33,7 +33,7 @@ const CASES: readonly Case[] = [
     gone(await bed.enter(bed.claim({ resource: bed.name('tried'), queue: false })));
     const { holders, quarantineMs = 0 } = await bed.look();
     assert.equal(holders.length, 0);
-    // A try learns why it was refused from a look at what nobody has claimed.
+    // A try learns why it was refused from a look at what is not claimed.
     const { quarantineMs: idle = 0 } = await bed.look(bed.name('tried'));
     for (const ms of [status.retryInMs, quarantineMs, idle]) {
       assert.ok(ms > 0 && ms <= QUARANTINE_MS + bed.slackMs, `${ms} ms`);

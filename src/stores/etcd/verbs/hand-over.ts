@@ -3,10 +3,10 @@
  * was read.
  *
  * Invariant: the key stays, because its create revision is the place and the token; its terms say
- * whose the hold is by now. Whoever made the key finds nothing there any more (`isOf`), and has a
+ * whose the hold is by now. The maker of the key finds nothing there any more (`isOf`), and has a
  * tombstone, without which its release would delete the key. Each time, the key goes to a lease of
  * its own. So a copy of the request that comes late, after its sender has given up, puts the hold
- * on a lease that nobody keeps alive; and a hold that was given has no heartbeats on its way.
+ * on a lease that no process keeps alive; and a hold that was given has no heartbeats on its way.
  * What would break it: a key that is put where another was deleted meanwhile.
  */
 import type { Operation } from '../../../clients/etcd/client.ts';
@@ -52,7 +52,7 @@ export async function handOver(
       success: [
         { put: { key, value, lease } },
         burial(keys.tombstone(from), memo, takes ? 'resumed' : 'unknown'),
-        // On the hold before its own: nobody is to be told of that again.
+        // On the hold before its own: none is to be told of that again.
         ...(own?.noted ? [{ delete: { key: keys.note(resource) } }] : []),
       ],
     });
