@@ -2,8 +2,8 @@
  * `npm run mutation -- [rooms]`: Stryker changes one small thing after another in the rooms that
  * know no server, and the tests of these rooms and the suite on memory have to notice each. Prints
  * what survived, and the share that was noticed in each room and file. What runs but once, while a
- * file is loaded, is not changed: no test could be told from another by it. It remembers what it
- * knows of files that are as they were.
+ * file is loaded, is left out, or survives whatever the tests say: the report calls it static. It
+ * remembers what it knows of files that are as they were.
  */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
