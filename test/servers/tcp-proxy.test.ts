@@ -75,6 +75,17 @@ describe('a proxy', () => {
     await until('ended', async () => near.fate === 'ended');
   });
 
+  it('swallows one direction, and what was swallowed never comes', async () => {
+    const pair = await dial();
+    proxy.toServer.set({ flow: 'swallow' });
+    await sends(pair, 'near', 'lost');
+    await sends(pair, 'far', 'heard');
+    await gets(pair.near, 'heard');
+    proxy.toServer.set();
+    await sends(pair, 'near', 'found');
+    await gets(pair.far, 'found');
+  });
+
   it('swallows the end of a connection too', async () => {
     const gone = await dial();
     proxy.toServer.set({ flow: 'swallow' });
@@ -86,6 +97,17 @@ describe('a proxy', () => {
     await sends(pair, 'near', 'a');
     await gets(pair.far, 'a');
     expect(gone.far.fate).toBe('open');
+  });
+
+  it('holds bytes back and delivers them in order when it is healed', async () => {
+    const pair = await dial();
+    proxy.set({ flow: 'hold' });
+    for (const text of ['a', 'b', 'c']) await sends(pair, 'near', text);
+    await sends(pair, 'far', 'd');
+    expect([pair.far.got, pair.near.got]).toEqual(['', '']);
+    proxy.set();
+    await gets(pair.far, 'abc');
+    await gets(pair.near, 'd');
   });
 
   it('holds back what is for marked connections alone, or for the others', async () => {
@@ -110,6 +132,31 @@ describe('a proxy', () => {
     await sends(pair, 'near', 'b');
     expect(pair.far.got).toBe('');
     await gets(pair.far, 'ab');
+  });
+
+  it('cuts a connection after so many bytes, and only one', async () => {
+    const [first, second] = [await dial(), await dial()];
+    proxy.toClient.set({ cutAfter: 5 });
+    first.far.socket.write('abc');
+    await gets(first.near, 'abc');
+    first.far.socket.write('defg');
+    await until('cut', async () => first.near.fate !== 'open');
+    expect(first.near.got).toBe('abcde');
+    second.far.socket.write('abcdefg');
+    await gets(second.near, 'abcdefg');
+  });
+
+  it('refuses new connections, and those there are stay', async () => {
+    const pair = await dial();
+    proxy.refuse();
+    const refused = new End(connect(proxy.port, proxy.host));
+    await until('refused', async () => refused.fate === 'ECONNREFUSED');
+    pair.near.socket.write('a');
+    await gets(pair.far, 'a');
+    await proxy.accept();
+    const other = await dial();
+    other.near.socket.write('b');
+    await gets(other.far, 'b');
   });
 
   it('resets connections at both ends', async () => {
