@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import manifest from '../../package.json' with { type: 'json' };
 import { nearest } from '../base/nearest.ts';
 import { ALONE, Arguments, COMMON, misuse } from './arguments.ts';
 import { complainOf, print, quote } from './output.ts';
@@ -45,10 +46,8 @@ const SEE_HELP = `; see 'holdfast --help'`;
 
 async function withoutVerb(argv: readonly string[]): Promise<number> {
   const given = new Arguments(argv, { ...COMMON, version: ALONE });
-  if (given.has('version')) {
-    const { version } = await import('./version.ts');
-    await print(`${version}\n`);
-  } else if (given.has('help')) await print(help());
+  if (given.has('version')) await print(`${manifest.version}\n`);
+  else if (given.has('help')) await print(help());
   else throw misuse(`A verb is missing${SEE_HELP}`);
   return 0;
 }

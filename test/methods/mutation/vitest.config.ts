@@ -4,11 +4,16 @@ import project from '../../../vitest.config.ts';
 
 const ROOMS = 'base,contract,queue,store-calls,core,primitives,jobs,stores/memory,testkit';
 
+/** Of a test that a mutant keeps waiting; the slowest of them takes 0.7 s. */
+const HANG_MS = 4000;
+
 const { projects: _, ...test } = project.test ?? {};
 const config: ViteUserConfig = {
   ...project,
   test: {
     ...test,
+    ...{ testTimeout: HANG_MS, hookTimeout: HANG_MS },
+    expect: { poll: { timeout: HANG_MS / 2, interval: 20 } },
     env: { HOLDFAST_TESTS: 'without servers' },
     include: [`test/{${ROOMS}}/**/*.test.ts`, 'test/methods/conformance/memory.test.ts'],
   },
