@@ -194,6 +194,11 @@ export const BATTERY: readonly Proof[] = [
     what: 'simulated worlds under every fault',
     from: 'test/methods/simulation/world.ts',
   },
+  {
+    step: { ...script('mutation', 6000, 'scripts/mutation.ts'), beside: false },
+    what: 'one small change after another in the rooms that know no server',
+    from: 'scripts/mutation.ts',
+  },
 ];
 
 /** Histories and worlds again, others each time, for so many hours. */

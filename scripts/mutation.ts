@@ -1,12 +1,12 @@
 /**
  * `npm run mutation -- [rooms]`: Stryker changes one small thing after another in the rooms that
  * know no server, and the tests of these rooms and the suite on memory have to notice each. Prints
- * what survived, and the share that was noticed in each room and file. What runs but once, while a
- * file is loaded, is left out, or survives whatever the tests say: the report calls it static. It
- * remembers what it knows of files that are as they were.
+ * what survived, and in the last line the share that was noticed in each room. What runs but once,
+ * while a file is loaded, is left out, or survives whatever the tests say: the report calls it
+ * static. It remembers what it knows of rooms, files and tests that are as they were.
  */
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fetchModules } from './package/tools.ts';
@@ -18,6 +18,9 @@ const VERSIONS = {
   '@stryker-mutator/vitest-runner': VERSION,
 };
 
+/** Less than so many of a hundred is a failure: what is left was read, and is equal or nearly so. */
+const LEAST = 80;
+
 const ROOMS = ['base', 'contract', 'queue', 'store-calls', 'core', 'primitives', 'jobs'];
 
 const words = process.argv.slice(2);
@@ -26,6 +29,7 @@ const rooms = words.length > 0 ? words : ROOMS;
 const folder = await fetchModules('mutation', VERSIONS, '--legacy-peer-deps');
 const modules = join(folder, 'node_modules/@stryker-mutator');
 const config = join(folder, 'stryker.json');
+const report = join(folder, 'report.json');
 writeFileSync(
   config,
   JSON.stringify({
@@ -34,7 +38,8 @@ writeFileSync(
     vitest: { configFile: 'test/methods/mutation/vitest.config.ts', related: false },
     mutate: rooms.map((room) => `src/${room}/**/*.ts`),
     ...{ incremental: true, incrementalFile: join(folder, 'incremental.json') },
-    reporters: ['clear-text', process.stdout.isTTY ? 'progress' : 'progress-append-only'],
+    ...{ thresholds: { break: LEAST }, jsonReporter: { fileName: report } },
+    reporters: ['clear-text', 'json', process.stdout.isTTY ? 'progress' : 'progress-append-only'],
     clearTextReporter: { reportTests: false, logTests: false },
     // Outside of node_modules, where no tsconfig leads to the sources.
     ...{ tempDirName: join(tmpdir(), `holdfast-mutants-${process.pid}`), cleanTempDir: 'always' },
@@ -43,3 +48,23 @@ writeFileSync(
 );
 const command = [join(modules, 'core/bin/stryker.js'), 'run', config];
 process.exitCode = spawnSync(process.execPath, command, { stdio: 'inherit' }).status ?? 1;
+
+interface Report {
+  readonly files: Record<string, { readonly mutants: readonly { readonly status: string }[] }>;
+}
+
+const { files }: Report = JSON.parse(readFileSync(report, 'utf8'));
+
+/** Those of a room, or all: how many a test has noticed. */
+function told(room: string): string {
+  const under = Object.entries(files).filter(([file]) => file.startsWith(`src/${room}`));
+  const all = under.flatMap(([, { mutants }]) => mutants.map(({ status }) => status));
+  const of = (...words: readonly string[]): number =>
+    all.filter((status) => words.includes(status)).length;
+  const noticed = of('Killed', 'Timeout');
+  const judged = noticed + of('Survived', 'NoCoverage');
+  return `${noticed} of ${judged} (${((100 * noticed) / judged).toFixed(1)} %)`;
+}
+
+const each = ROOMS.map((room) => `${room} ${told(`${room}/`)}`);
+console.log(`mutants that a test notices: ${told('')}; ${each.join(', ')}`);

@@ -47,7 +47,7 @@ export const BROKEN_PASSING: readonly BrokenStore[] = [
   }),
   broken(
     'a hold on its way has what was left of its life',
-    /^hand-over: a hold that nobody takes/,
+    /^hand-over: a hold that is not taken/,
     (store) =>
       passing(store, (pass) => (claim, ids) => pass({ ...claim, ttlMs: claim.ttlMs / 2 }, ids)),
   ),

@@ -8,7 +8,7 @@ export const handOver: Topic = {
   promise: 'Passes the hold from one id to the other in one step',
   needs: ['handOver', 'queue', 'tokens'],
   cases: [
-    check('a hold keeps its number on its way, and nobody else is admitted', async (bed) => {
+    check('a hold keeps its number on its way, and no other claim is admitted', async (bed) => {
       const { claim: a, token } = await hold(bed, { ttlMs: 8 * bed.ttlMs });
       const [b] = await bed.entered({});
       const holder = { ...a.holder, mark: 'in transit' };
@@ -47,7 +47,7 @@ export const handOver: Topic = {
       for (let i = 0; i < 2; i++) gone(await pass(bed.store, taker, again), 'handed-over');
       held(await take(bed.store, bed.claim(), again.to));
     }),
-    check('a hold that nobody takes has its TTL and no heartbeats', async (bed) => {
+    check('a hold that is not taken has its TTL and no heartbeats', async (bed) => {
       const { claim: a } = await hold(bed, { ttlMs: 8 * bed.ttlMs });
       const [b] = await bed.entered({});
       await bed.sleep(bed.pauseMs);
@@ -63,7 +63,7 @@ export const handOver: Topic = {
       bed.lasted(from, a.ttlMs);
       gone(await take(bed.store, bed.claim(), ids.to));
     }),
-    check('a newcomer learns that nobody took it', ['traces of the dead'], async (bed) => {
+    check('a newcomer learns that it was not taken', ['traces of the dead'], async (bed) => {
       const { claim, token } = await give(bed, { ttlMs: bed.ttlMs });
       await bed.untilDead(claim);
       const { takeover } = held(await bed.enter(bed.claim()));
@@ -88,7 +88,7 @@ export const handOver: Topic = {
       assert.equal((await bed.look()).holders.length, 0);
     }),
     ...([true, false] as const).map((now) =>
-      check(`evicted on its way, nobody gets it; now: ${now}`, ['evict'], async (bed) => {
+      check(`evicted on its way, it goes to no claim; now: ${now}`, ['evict'], async (bed) => {
         const { transit, token } = await give(bed);
         assert.equal(await bed.evict({ token, now }), true);
         assert.equal(gone(await take(bed.store, bed.claim(), transit), 'evicted').detail, 'test');
