@@ -18,7 +18,7 @@ const VERSIONS = {
   '@stryker-mutator/vitest-runner': VERSION,
 };
 
-/** Less than so many of a hundred is a failure: what is left was read, and is equal or nearly so. */
+/** Less than so many of a hundred fail the run; most of the others are equal to the code. */
 const LEAST = 80;
 
 const ROOMS = ['base', 'contract', 'queue', 'store-calls', 'core', 'primitives', 'jobs'];

@@ -1,7 +1,8 @@
 /** A store that answers what the contract does not know: a StoreError, of one claim alone. */
-import { evict, type Lease } from 'holdfast';
+import { evict, type Lease, StoreError } from 'holdfast';
 import type { ClaimStatus } from 'holdfast/store';
 import { describe, expect } from 'vitest';
+import { checkKept, checkNext } from '../../src/store-calls/replies.ts';
 import { held, it, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 const LOUD = new Proxy(
@@ -108,13 +109,24 @@ describe('an answer that is none', () => {
   });
 
   it('to a question is a StoreError, and a wait still times out', async ({ bed }) => {
-    for (const holders of [undefined, [{}], [{ number: 1, holder: {} }], [{ number: 1n }]]) {
+    const holder = { host: 'a', pid: 1 };
+    const strange = [{ host: 5 }, { pid: '1' }, { label: 5 }].map((over) => [
+      { number: 1n, holder: { ...holder, ...over } },
+    ]);
+    for (const holders of [
+      undefined,
+      [{}],
+      [{ number: 1, holder }],
+      [{ number: 1n }],
+      ...strange,
+    ]) {
       bed.store.onInspect = async () => ({ holders: holders as never, waiters: [] });
       const looked = watchOutcome(bed.locks.inspect('a'));
       bed.store.onClaim = () => waiting();
       const waited = watchOutcome(bed.locks.mutex('a').acquire({ wait: 10 }));
       await bed.clock.advance(300);
-      expect(looked.error).toMatchObject({ code: 'STORE' });
+      const message = expect.stringMatching(/invalid answer: .|undefined/);
+      expect(looked.error).toMatchObject({ code: 'STORE', message });
       expect(waited.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', holders: [] });
     }
     bed.store.onEvict = async () => 'yes' as never;
@@ -122,6 +134,16 @@ describe('an answer that is none', () => {
     await bed.clock.rest();
     expect(evicted.error).toMatchObject({ code: 'STORE' });
   });
+});
+
+it('a name, and what is kept, is text', () => {
+  for (const kept of [{ text: 5, leftMs: 1 }, { text: '5', leftMs: '1' }, { leftMs: 1 }, {}]) {
+    expect(() => checkKept(kept as never)).toThrow(StoreError);
+  }
+  expect(checkKept({ text: '5', leftMs: 1 })).toEqual({ text: '5', leftMs: 1 });
+  expect(checkKept(undefined)).toBeUndefined();
+  expect(() => checkNext({ done: false, value: 5 as never })).toThrow(StoreError);
+  expect(checkNext({ done: true, value: undefined })).toEqual({ done: true, value: undefined });
 });
 
 describe('a store that', () => {
