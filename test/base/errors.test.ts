@@ -1,6 +1,6 @@
 import * as holdfast from 'holdfast';
 import { RefreshError } from 'holdfast/refresh';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 const { isLockError, LockError, StoreError } = holdfast;
 
@@ -45,16 +45,6 @@ describe('errors', () => {
       expect('cause' in error, 'no cause unless there is one').toBe(false);
     });
   }
-
-  it('are known across two copies of the library', async () => {
-    vi.resetModules();
-    const copy = await import('../../src/index.ts');
-    expect(copy.LockError).not.toBe(LockError);
-    for (const [error, code] of ERRORS) expect(copy.isLockError(error, code)).toBe(true);
-    const theirs = new copy.StoreError('down', { retryable: false, outcome: 'failed' });
-    expect(theirs).not.toBeInstanceOf(LockError);
-    expect(isLockError(theirs, 'STORE')).toBe(true);
-  });
 
   it('of others are not taken for ours', () => {
     const fakes = [new Error('a'), { code: 'USAGE' }, null, undefined, 'USAGE', 5, () => {}];

@@ -1,3 +1,4 @@
+import { isLockError, StoreError } from 'holdfast';
 import { describe, expect, vi } from 'vitest';
 import { it } from '../support/scripted-store.ts';
 
@@ -37,5 +38,13 @@ describe('two copies of the library on one store', () => {
     await clock.advance(20_000);
     await last;
     expect(store.closed).toBe(1);
+  });
+
+  it('know the errors of each other', async () => {
+    const copy = await otherCopy();
+    const terms = { retryable: false, outcome: 'failed' } as const;
+    const [ours, theirs] = [new StoreError('down', terms), new copy.StoreError('down', terms)];
+    expect(theirs).not.toBeInstanceOf(StoreError);
+    expect([copy.isLockError(ours, 'STORE'), isLockError(theirs, 'STORE')]).toEqual([true, true]);
   });
 });
