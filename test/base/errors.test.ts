@@ -52,6 +52,11 @@ describe('errors', () => {
   });
 
   it('say what an operator needs, and cut long names', () => {
+    const said = (code: string): string =>
+      ERRORS.find(([error]) => error.code === code)?.[0].message ?? '';
+    expect(said('MISMATCH')).toBe('"a" is in use as another kind of lock: odd.');
+    expect(said('DEADLOCK')).toBe('Waiting for "a" would never end: odd.');
+    expect(said('QUEUE_FULL')).toBe('The queue of "a" is full: full.');
     const lost = new holdfast.LeaseLostError('x'.repeat(500), 'stalled', { cause: new Error('c') });
     expect(lost.message).toMatch(/x{10}.*stood still/);
     expect(lost.message.length).toBeLessThan(200);

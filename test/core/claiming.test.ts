@@ -66,6 +66,9 @@ describe('a claim', () => {
   it('shows its secret at its release only if it holds until then', async ({ bed }) => {
     const lease = await bed.locks.mutex('held').acquire();
     const lost = await bed.locks.mutex('lost', { maxHold: 100 }).acquire();
+    bed.store.onClaim = () => waiting();
+    watchOutcome(bed.locks.mutex('waited').acquire({ wait: 100 }));
+    await bed.clock.rest();
     bed.store.onClaim = silence;
     const asked = watchOutcome(bed.locks.mutex('asked').acquire({ wait: 100 }));
     await bed.clock.advance(100);
@@ -76,7 +79,24 @@ describe('a claim', () => {
     const shown = Object.fromEntries(left.map(({ resource, secret }) => [resource, secret]));
     const { secret } = bed.store.entered[0] ?? {};
     expect(secret).toHaveLength(32);
-    expect(shown).toEqual({ asked: undefined, held: secret, lost: undefined });
+    const none = { asked: undefined, lost: undefined, waited: undefined };
+    expect(shown).toEqual({ ...none, held: secret });
+  });
+
+  it('that certainly failed is tried again as if it had never been sent', async ({ bed }) => {
+    for (const outcome of ['failed', 'unknown'] as const) {
+      bed.store.onClaim = () => Promise.reject(failure({ outcome }));
+      void bed.locks.mutex(outcome).acquire();
+      await bed.clock.rest();
+      bed.store.onClaim = () => held();
+      await bed.clock.advance(100);
+    }
+    const again = bed.store.entered.map(({ resource, unanswered }) => [resource, unanswered]);
+    expect(again.slice(0, 2)).toEqual(Array(2).fill(['failed', undefined]));
+    expect(again.slice(2)).toEqual([
+      ['unknown', undefined],
+      ['unknown', true],
+    ]);
   });
 
   it('that fails for good rejects at once, and is released', async ({ clock, store, locks }) => {

@@ -109,6 +109,16 @@ describe('a held hint', () => {
     expect(outcome.value?.held).toBe(true);
   });
 
+  it('while a claim fails asks nothing: the next claim does', async ({ bed }) => {
+    bed.store.onClaim = () => bed.late(50, 0).then(() => Promise.reject(failure()));
+    void bed.locks.mutex('a').acquire();
+    await bed.clock.advance(20);
+    wake(bed, held());
+    bed.store.onClaim = () => waiting();
+    await bed.clock.advance(100);
+    expect(bed.store.calls.map(({ verb }) => verb)).toEqual(['claim', 'claim']);
+  });
+
   it('that comes when the waiter has gone revives nothing', async ({ bed }) => {
     bed.store.onClaim = bed.store.onRenew = () => waiting();
     const aborter = new AbortController();
@@ -218,6 +228,26 @@ describe('other hints', () => {
     expect(outcome.done).toBe(false);
     await bed.clock.advance(2);
     expect(outcome.value?.held).toBe(true);
+  });
+
+  it('that a holder waits makes core ask', async ({ bed }) => {
+    const lease = await bed.locks.mutex('a').acquire();
+    wake(bed, waiting());
+    await bed.clock.rest();
+    expect([bed.store.sent('renew').length, lease.held]).toEqual([1, true]);
+  });
+
+  it('while a heartbeat is under way bring one more, after its reply', async ({ bed }) => {
+    await waiter(bed);
+    bed.store.onRenew = () => bed.late(100, waiting());
+    wake(bed);
+    await bed.clock.advance(50);
+    wake(bed);
+    wake(bed);
+    await bed.clock.advance(49);
+    expect(bed.store.sent('renew')).toHaveLength(1);
+    await bed.clock.advance(201);
+    expect(bed.store.sent('renew')).toHaveLength(2);
   });
 
   it('without words make core ask', async ({ bed }) => {

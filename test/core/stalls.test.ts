@@ -4,7 +4,7 @@ import { aroundStore } from 'holdfast/testkit';
 import { expect } from 'vitest';
 import { FakeClock, partsOf } from '../support/fake-clock.ts';
 import { gate } from '../support/gate.ts';
-import { type Bed, held, it, setUp, watchOutcome } from '../support/scripted-store.ts';
+import { type Bed, held, it, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 const TTL_MS = 1_000;
 
@@ -122,4 +122,17 @@ it('a lease that ended while listeners of `released` ran is passed on to no task
   locks.on('released', () => clock.stall(20_000));
   await Promise.all([first.release(), clock.rest()]);
   expect(second.value?.token).toBe(2n * 1024n);
+});
+
+it('who waits asks at once if the clock may have stood still, and has nothing to confirm', async () => {
+  const { clock, store, locks } = setUp();
+  store.onClaim = store.onRenew = () => waiting();
+  let unconfirmed = 0;
+  locks.on('unconfirmed', () => unconfirmed++);
+  void locks.mutex('a').acquire();
+  await clock.advance(100);
+  clock.jump();
+  clock.now();
+  await clock.rest();
+  expect([store.sent('renew').length, unconfirmed]).toEqual([1, 0]);
 });

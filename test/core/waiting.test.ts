@@ -220,6 +220,8 @@ describe('a try in a quarantine', () => {
     });
     expect(missed[0]?.waiting).toMatchObject({ why: 'held', holders: [] });
     expect((await locks.inspect('a')).waiting).toMatchObject({ why: 'held', leftMs: undefined });
+    watchOutcome(locks.mutex('a').acquire());
+    expect((await locks.inspect('a')).waiting).toMatchObject({ why: 'held' });
   });
 });
 

@@ -128,9 +128,8 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     const again = this.#question === 'again';
     this.#question = 'none';
     this.receive(status, error, sentAt);
-    if (!again) return;
-    if (this.#state.at === 'asking') this.#question = 'again';
-    else this.beat();
+    // A claim that is sent anew asks by itself.
+    if (again) this.beat();
   }
 
   /** The store's reply to any request about this claim sent at `sentAt`. */
