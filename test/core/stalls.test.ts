@@ -124,7 +124,7 @@ it('a lease that ended while listeners of `released` ran is passed on to no task
   expect(second.value?.token).toBe(2n * 1024n);
 });
 
-it('who waits asks at once if the clock may have stood still, and has nothing to confirm', async () => {
+it('who waits asks at once if the clock may have stood still, and confirms nothing', async () => {
   const { clock, store, locks } = setUp();
   store.onClaim = store.onRenew = () => waiting();
   let unconfirmed = 0;
