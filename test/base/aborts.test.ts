@@ -54,6 +54,17 @@ describe('listening to a signal', () => {
     expect(told).toEqual(['first', 'third']);
     expect(listeners(aborter.signal)).toBe(0);
   });
+
+  it('goes on for the others when one stops', () => {
+    const aborter = new AbortController();
+    const told: string[] = [];
+    const forget = onAbort(aborter.signal, () => told.push('first'));
+    onAbort(aborter.signal, () => told.push('second'));
+    forget();
+    forget();
+    aborter.abort();
+    expect(told).toEqual(['second']);
+  });
 });
 
 describe('the first of several signals', () => {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { Answer } from '../../src/base/answer.ts';
+import { Answer, follow } from '../../src/base/answer.ts';
 
 /** What a listener hears, in order, with its name. */
 class Heard {
@@ -111,4 +111,13 @@ test('a failure that nobody hears soon is reported, and no other', async () => {
   void failed('passed on').map((value) => value);
   await new Promise((resolve) => setImmediate(resolve));
   expect(reported).toEqual(['unheard', 'passed on']);
+});
+
+test('it is a promise to those who look, and can be made of one', async () => {
+  const answer = Answer.from(Promise.resolve(1));
+  expect(Object.prototype.toString.call(answer)).toBe('[object Answer]');
+  expect(await answer).toBe(1);
+  expect(await answer.or(() => 2)).toBe(1);
+  expect(follow(1, (value) => value + 1)).toBe(2);
+  expect(await follow(Promise.resolve(1), (value) => value + 1)).toBe(2);
 });

@@ -1,6 +1,8 @@
 import { createLocks, systemClock, type TimeSources } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { describe, expect, it, vi } from 'vitest';
+import { sleep } from '../../src/base/clock.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 
 /** A machine whose clocks the test moves. */
 class Machine implements TimeSources {
@@ -215,4 +217,16 @@ describe('the system clock', () => {
     expect(lease.remainingMs).toBeGreaterThan(9_000);
     await locks.close({ drain: 0 });
   });
+});
+
+it('a sleep keeps the process alive unless it is idle, and ends early without an error', async () => {
+  const clock = new FakeClock();
+  const aborter = new AbortController();
+  const slept = [false, true].map((idle) => sleep(clock, 100, aborter.signal, idle));
+  expect([clock.timers, clock.keepingAlive]).toEqual([2, 1]);
+  aborter.abort();
+  await Promise.all([...slept, clock.rest()]);
+  expect(clock.timers).toBe(0);
+  void sleep(clock, 100);
+  expect(clock.keepingAlive).toBe(1);
 });

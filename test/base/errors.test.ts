@@ -1,6 +1,8 @@
+import { runInNewContext } from 'node:vm';
 import * as holdfast from 'holdfast';
 import { RefreshError } from 'holdfast/refresh';
 import { describe, expect, it } from 'vitest';
+import { isError, messageOf } from '../../src/base/errors.ts';
 
 const { isLockError, LockError, StoreError } = holdfast;
 
@@ -62,5 +64,26 @@ describe('errors', () => {
     expect(lost.message.length).toBeLessThan(200);
     expect(lost.resource).toHaveLength(500);
     expect(lost.cause).toBeInstanceOf(Error);
+  });
+
+  it('of any realm are known by their name and message', () => {
+    const strange = [null, undefined, 5, 'text', {}, { name: 'A' }, { message: 'b' }];
+    for (const value of strange) expect(isError(value)).toBe(false);
+    const foreign: unknown = runInNewContext("new TypeError('far')");
+    expect(foreign).not.toBeInstanceOf(Error);
+    expect([isError(foreign), messageOf(foreign)]).toEqual([true, 'far']);
+    expect([messageOf('text'), messageOf(5), messageOf(null)]).toEqual(['text', '5', 'null']);
+    const unreadable = new Proxy({}, { get: () => runInNewContext("throw new Error('no')") });
+    expect(messageOf(unreadable)).toBe('{}');
+    expect(
+      JSON.parse(
+        JSON.stringify(
+          new StoreError('down', {
+            ...{ retryable: true, outcome: 'failed' },
+            cause: new Error('wire'),
+          }),
+        ),
+      ),
+    ).toMatchObject({ message: 'down', cause: 'wire' });
   });
 });
