@@ -219,7 +219,7 @@ describe('the system clock', () => {
   });
 });
 
-it('a sleep keeps the process alive unless it is idle, and ends early without an error', async () => {
+it('a sleep keeps the process alive unless it is idle, and an abort ends it early', async () => {
   const clock = new FakeClock();
   const aborter = new AbortController();
   const slept = [false, true].map((idle) => sleep(clock, 100, aborter.signal, idle));
