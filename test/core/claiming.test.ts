@@ -1,4 +1,4 @@
-import { type AcquireOptions, allOf, type Lock } from 'holdfast';
+import { type AcquireOptions, allOf, type Lock, type Member } from 'holdfast';
 import { describe, expect } from 'vitest';
 import {
   failure,
@@ -36,17 +36,53 @@ describe('a claim', () => {
     expect(store.sent('release')[0]?.claims[0]?.unanswered).toBeUndefined();
   });
 
-  it('that was given up before it was sent is not sent after its release', async ({ bed }) => {
+  it('has no label unless it was given one', async ({ store, locks }) => {
+    await locks.mutex('a').acquire();
+    expect(Object.keys(store.entered[0]?.holder ?? {})).toEqual(['host', 'pid', 'since']);
+  });
+
+  it('that was given up before it was sent is not sent after its release', async () => {
+    const bed = setUp({ replaces: true });
     bed.store.onClaim = silence;
     const hung = watchOutcome(bed.locks.mutex('hung').acquire({ wait: 100 }));
     await bed.clock.rest();
     const aborter = new AbortController();
-    const second = watchOutcome(bed.locks.mutex('b').acquire({ signal: aborter.signal }));
+    const { signal } = aborter;
+    const second = watchOutcome(bed.locks.mutex('b').acquire({ signal }));
+    watchOutcome(bed.locks.mutex('c').acquire({ signal, ifBusy: 'replace' }));
     await bed.clock.rest();
     aborter.abort('enough');
     await bed.clock.advance(60_000);
     expect([hung.done, second.error]).toEqual([true, 'enough']);
     expect(bed.store.entered.map(({ resource }) => resource)).toEqual(['hung']);
+  });
+
+  it('that replaces others does so from the first place, while it waits', async () => {
+    const { clock, store, locks } = setUp({ replaces: true });
+    const answers = [() => Promise.reject(failure())];
+    store.onClaim = () => answers.shift()?.() ?? waiting();
+    store.onRenew = () => waiting();
+    const memberOf = (number: bigint, mark: string): Member => {
+      const holder = { host: 'h', pid: 1, since: 0, mark };
+      return { number, kind: 'mutex', permits: 1, ttlMs: 10_000, leftMs: 10_000, holder };
+    };
+    store.onInspect = async () => ({
+      holders: [memberOf(1n, 'replaceable 1')],
+      waiters: [memberOf(2n, store.entered[0]?.holder.mark ?? '')],
+    });
+    const evicted: bigint[] = [];
+    store.onEvict = async (number) => {
+      evicted.push(number);
+      return false;
+    };
+    const aborter = new AbortController();
+    const { signal } = aborter;
+    const outcome = watchOutcome(locks.mutex('a').acquire({ ifBusy: 'replace', signal }));
+    await clock.advance(4_000);
+    expect(evicted).toEqual([1n, 1n]);
+    aborter.abort('enough');
+    await clock.advance(20_000);
+    expect([outcome.error, evicted.length]).toEqual(['enough', 2]);
   });
 
   it('that is unanswered when its wait ends serves no later wait', async ({ bed }) => {
@@ -350,10 +386,13 @@ describe('a wait that runs out', () => {
     store.onClaim = store.onRenew = () => waiting({ ahead: 2 });
     void locks.mutex('a').acquire();
     await clock.advance(29_999);
-    expect(slow).toHaveLength(0);
-    await clock.advance(60_000);
-    expect(slow).toEqual([
+    expect([slow, store.sent('inspect')]).toEqual([[], []]);
+    await clock.advance(1);
+    const reported = [
       expect.objectContaining({ resource: 'a', kind: 'mutex', waitedMs: 30_000, ahead: 2 }),
-    ]);
+    ];
+    expect(slow).toEqual(reported);
+    await clock.advance(60_000);
+    expect(slow).toEqual(reported);
   });
 });

@@ -108,7 +108,7 @@ describe('the local hand-off', () => {
   ] as const) {
     it(`ends after 64 when others wait: ${what}`, async ({ bed }) => {
       bed.store.onClaim = () => held({ token: bed.store.next(), waiters });
-      const { done } = tasks(bed.locks.mutex('a'), 200);
+      const { done } = tasks(bed.locks.mutex('a'), 3 * 65 + 1);
       await Promise.all([done, bed.clock.advance(1)]);
       expect(bed.store.entered).toHaveLength(waiters === 0 ? 1 : 4);
     });
@@ -130,6 +130,18 @@ describe('the local hand-off', () => {
     await release(bed, leases[4]?.value);
     expect(bed.store.entered).toHaveLength(2);
     expect(leases[5]?.value?.held).toBe(true);
+  });
+
+  it('begins a batch with each claim, and asks for no waiters that it knows', async ({ bed }) => {
+    bed.store.onClaim = () => held({ token: bed.store.next(), waiters: 1 });
+    const mutex = bed.locks.mutex('a');
+    const leases = [0, 1, 2, 3].map(() => watchOutcome(mutex.acquire()));
+    for (const outcome of leases) {
+      await bed.clock.advance(60);
+      await release(bed, outcome.value);
+    }
+    expect(leases.map(({ value }) => value?.token)).toEqual([1024n, 1025n, 2048n, 2049n]);
+    expect(bed.store.sent('renew')).toEqual([]);
   });
 
   it('asks for waiters of whom no message tells, after 50 ms and when twice as long', async () => {
@@ -177,6 +189,34 @@ describe('the local hand-off', () => {
       const rests = claims.slice(3).map((at, i) => Math.round(at - (releases[i + 1] ?? 0)));
       expect(rests.slice(0, 5)).toEqual([110, 110, 110, 40, 40]);
       count.going = false;
+    });
+
+    it.each([
+      ['none', 100],
+      ['one', 65],
+    ])('ends after 64 beside another that it has seen: %s', async (seen, turns) => {
+      const bed = setUp({ queue: false });
+      const answers = seen === 'one' ? [waiting({ retryInMs: 1 })] : [];
+      bed.store.onClaim = () => answers.shift() ?? held({ token: bed.store.next() });
+      const { tokens } = tasks(bed.locks.mutex('a'), 100);
+      await bed.clock.advance(10);
+      expect(tokens).toHaveLength(turns);
+    });
+
+    it('rests no later because a hold was lost', async () => {
+      const bed = setUp({ queue: false });
+      const mutex = bed.locks.mutex('a');
+      const [first, , third, last] = [0, 1, 2, 3].map(() => watchOutcome(mutex.acquire()));
+      await bed.clock.rest();
+      await release(bed, first?.value);
+      await bed.clock.advance(30);
+      bed.store.onRenew = () => ({ state: 'gone', why: 'evicted' });
+      bed.store.wakes.get(bed.store.entered[0]?.id ?? '')?.();
+      await bed.clock.advance(30);
+      await release(bed, third?.value);
+      expect([third?.done, last?.done]).toEqual([true, false]);
+      await bed.clock.advance(40);
+      expect(last?.done).toBe(true);
     });
 
     it('rests in step with nobody', async () => {
@@ -316,6 +356,7 @@ describe('a downgraded write lock', () => {
   it('stays held with its token and counts as a reader in every later request', async ({ bed }) => {
     const lease = await bed.locks.rwLock('rw').write.acquire();
     const { token } = lease;
+    expect([lease.kind, lease.permits]).toEqual(['write', 1]);
     await downgrade(lease);
     await downgrade(lease);
     expect([lease.kind, lease.token, lease.held]).toEqual(['read', token, true]);

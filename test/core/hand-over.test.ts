@@ -74,7 +74,13 @@ describe('handing over', () => {
 
   it('says nothing of the giver in the text but its lock, and marks the claim', async ({ bed }) => {
     const lease = await bed.locks.mutex('a').acquire({ label: 'giver' });
+    const ids: string[] = [];
+    bed.store.onHandOver = (_, { to }) => {
+      ids.push(to);
+      return GIVEN;
+    };
     const text = await lease.handOver();
+    expect(ids).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
     const [given] = bed.store.sent('handOver')[0]?.claims ?? [];
     expect(given?.holder).toMatchObject({ label: 'giver', mark: 'in transit' });
     const said = Buffer.from(text.slice('holdfast.1.'.length), 'base64url').toString();
@@ -108,6 +114,13 @@ describe('handing over', () => {
     const lease = await locks.mutex('a').acquire();
     store.onHandOver = () => ({ state: 'gone', why, detail: 'told' });
     await expect(lease.handOver()).rejects.toMatchObject({ code: 'LEASE_LOST', reason });
+  });
+
+  it('that the store answers with an error rejects with it', async ({ store, locks }) => {
+    const lease = await locks.mutex('a').acquire();
+    const error = failure();
+    store.onHandOver = () => ({ state: 'error', error });
+    await expect(lease.handOver()).rejects.toBe(error);
   });
 
   it('of a lease that is not held sends nothing', async ({ clock, store, locks }) => {
@@ -239,6 +252,17 @@ describe('resuming', () => {
       await expect(resuming).rejects.toMatchObject({ code: 'LEASE_LOST', reason: 'expired' });
     }
     expect((await others.resume(text)).held).toBe(true);
+  });
+
+  it('refuses a text with parts that no lease has, and sends nothing', async ({ store, locks }) => {
+    const sound = { resource: 'a', kind: 'mutex', permits: 1, limit: 1, lineage: 'l', nth: 1_023 };
+    const textOf = (parts: object): string =>
+      `holdfast.1.${Buffer.from(JSON.stringify(parts)).toString('base64url')}`;
+    for (const change of [{ nth: 1_024 }, { kind: 'other' }, { lineage: 7 }]) {
+      expect(() => locks.resume(textOf({ ...sound, ...change }))).toThrow(/^The first argument/);
+    }
+    expect(store.calls).toEqual([]);
+    expect((await locks.resume(textOf(sound))).held).toBe(true);
   });
 
   it('that gets no reply asks again by the same id, and may give up', async ({ bed }) => {

@@ -278,32 +278,66 @@ describe('other hints', () => {
 });
 
 describe('a place in the queue that is lost', () => {
-  for (const why of ['expired', 'unknown', 'session', 'store-reset'] as const) {
+  for (const why of ['expired', 'unknown', 'session', 'store-reset', 'refused'] as const) {
     it(`by ${why} is claimed again by another id, after a pause`, async ({ bed }) => {
       const outcome = await waiter(bed);
       bed.store.onRenew = () => ({ state: 'gone', why });
       bed.store.onClaim = () => held();
       wake(bed);
-      await bed.clock.rest();
+      await bed.clock.advance(12);
       expect(bed.store.entered).toHaveLength(1);
-      await bed.clock.advance(25);
+      await bed.clock.advance(1);
       const [first, second] = bed.store.entered;
       expect(second?.id).not.toBe(first?.id);
       expect(outcome.value?.held).toBe(true);
     });
   }
 
-  for (const [why, code] of [
-    ['mismatch', 'MISMATCH'],
-    ['full', 'QUEUE_FULL'],
-    ['evicted', 'LEASE_LOST'],
+  it('is claimed once for all who come in the pause; a wait may end in it', async ({ bed }) => {
+    const mutex = bed.locks.mutex('a');
+    bed.store.onClaim = () => ({ state: 'gone', why: 'expired' });
+    const outcome = watchOutcome(mutex.acquire({ wait: 5 }));
+    void mutex.acquire();
+    await bed.clock.advance(10);
+    expect(outcome.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', ahead: undefined });
+    bed.store.onClaim = () => waiting();
+    void mutex.acquire();
+    await bed.clock.advance(25);
+    expect(bed.store.entered).toHaveLength(2);
+  });
+
+  it('whose waiter leaves in the pause ends nothing that begins in it', async ({ bed }) => {
+    const mutex = bed.locks.mutex('a');
+    bed.store.onClaim = () => ({ state: 'gone', why: 'expired' });
+    const aborter = new AbortController();
+    const gone = watchOutcome(mutex.acquire({ signal: aborter.signal }));
+    await bed.clock.rest();
+    aborter.abort('enough');
+    bed.store.onClaim = () => held();
+    await mutex.acquire();
+    await bed.clock.advance(25);
+    void mutex.acquire();
+    await bed.clock.rest();
+    expect([gone.error, bed.store.entered.length]).toEqual(['enough', 2]);
+  });
+
+  for (const [why, code, otherwise] of [
+    ['mismatch', 'MISMATCH', 'another kind is in its queue'],
+    ['full', 'QUEUE_FULL', 'full'],
+    ['evicted', 'LEASE_LOST', 'it was taken away by force'],
   ] as const) {
-    it(`by ${why} ends the wait with ${code}`, async ({ bed }) => {
-      bed.store.onClaim = () => ({ state: 'gone', why, detail: 'its queue is odd' });
-      const acquired = watchOutcome(bed.locks.mutex('a').acquire());
-      await bed.clock.advance(1_000);
-      expect(acquired.error).toMatchObject({ code, resource: 'a' });
-      expect(bed.store.entered).toHaveLength(1);
+    it(`by ${why} ends the wait with ${code}, and says what the store says`, async ({ bed }) => {
+      const told: string[] = [];
+      bed.locks.on('mismatch', ({ detail }) => told.push(detail));
+      for (const detail of ['its queue is odd', undefined]) {
+        bed.store.onClaim = () => ({ state: 'gone', why, ...(detail && { detail }) });
+        const acquired = watchOutcome(bed.locks.mutex('a').acquire());
+        await bed.clock.advance(1_000);
+        const message = expect.stringMatching(`: ${detail ?? otherwise}\\.$`);
+        expect(acquired.error).toMatchObject({ code, resource: 'a', message });
+      }
+      expect(bed.store.entered).toHaveLength(2);
+      expect(told).toEqual(why === 'mismatch' ? ['its queue is odd', ''] : []);
     });
   }
 });

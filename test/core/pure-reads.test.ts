@@ -75,6 +75,13 @@ it('finds the end of maxHold as well', async () => {
   expect(told).toEqual([]);
 });
 
+it('gives the same signal and the same end at each look', async () => {
+  const { lease } = await takenWith();
+  const { signal, ended } = lease;
+  expect(lease.signal).toBe(signal);
+  expect(lease.ended).toBe(ended);
+});
+
 it('prints no secret: what `toJSON` has, and not the id of its claim', async () => {
   const { lease, store } = await takenWith();
   expect(inspect(lease)).toBe(inspect(lease.toJSON()));

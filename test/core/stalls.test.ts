@@ -136,3 +136,29 @@ it('who waits asks at once if the clock may have stood still, and confirms nothi
   await clock.rest();
   expect([store.sent('renew').length, unconfirmed]).toEqual([1, 0]);
 });
+
+it('a hold that is lost while the next task awaits its turn is claimed anew', async ({ bed }) => {
+  const [busy, mutex] = [bed.locks.mutex('busy'), bed.locks.mutex('a')];
+  const [first, second] = [await busy.acquire(), await mutex.acquire()];
+  const [, last] = [busy, mutex].map((lock) => watchOutcome(lock.acquire()));
+  void first.release();
+  // This turn of the loop has lasted too long for a second hand-off.
+  bed.clock.stall(3);
+  void second.release();
+  bed.clock.stall(10_000);
+  await bed.clock.rest();
+  expect(last?.value?.token).toBe(3n * 1024n);
+});
+
+it('a lease whose maxHold passes while listeners hear of it is lost at once', async ({ bed }) => {
+  const lost: string[] = [];
+  bed.locks.on('lost', ({ reason }) => lost.push(reason));
+  const mutex = bed.locks.mutex('a', { maxHold: '1s' });
+  const first = await mutex.acquire();
+  const second = watchOutcome(mutex.acquire());
+  bed.locks.on('acquired', () => bed.clock.stall(1_000));
+  void first.release();
+  expect(lost).toEqual(['max-hold']);
+  await bed.clock.rest();
+  expect(second.value?.state).toBe('lost');
+});

@@ -198,6 +198,26 @@ it('tells of each request of the heartbeat, and how many of its claims failed', 
   ]);
 });
 
+it('tells of a nested run that waits, and of no wait that ends during the look', async () => {
+  const { clock, store, locks, late } = setUp();
+  const told: string[] = [];
+  locks.on('waiting', ({ resource }) => told.push(resource));
+  const mutex = locks.mutex('nested', { reentrant: true });
+  const pause = () => new Promise<void>((resolve) => void clock.setTimeout(resolve, 2_000));
+  void mutex.run(() => Promise.all([mutex.run(pause), mutex.run(pause)]));
+  await clock.advance(500);
+  store.onClaim = () => waiting();
+  const aborter = new AbortController();
+  const left = watchOutcome(locks.mutex('left').acquire({ signal: aborter.signal }));
+  await clock.advance(900);
+  store.onInspect = () => late(100, { holders: [], waiters: [] });
+  await clock.advance(150);
+  aborter.abort('enough');
+  await clock.advance(100);
+  expect(left.error).toBe('enough');
+  expect(told).toEqual(['nested']);
+});
+
 it('is heard on the channels of the process as well, until nobody listens', async ({ bed }) => {
   const seen: unknown[] = [];
   const subscribed = LIFE.map((name) => {

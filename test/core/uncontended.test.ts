@@ -149,6 +149,15 @@ describe('the timers of a claim', () => {
   });
 });
 
+it('a release is sent once, though a listener of its loss has released it', async () => {
+  const { clock, locks, store } = setUp();
+  const lease = await locks.mutex('a').acquire();
+  locks.on('lost', () => void lease.release());
+  clock.stall(20_000);
+  await Promise.all([lease.release(), clock.rest()]);
+  expect(store.sent('release').flatMap(({ claims }) => claims)).toHaveLength(1);
+});
+
 it('a release shows no secret if listeners of `released` took longer than the lease', async () => {
   const { clock, locks, store } = setUp();
   const lease = await locks.mutex('a').acquire();
