@@ -272,7 +272,7 @@ export class Lease implements FencingToken, AsyncDisposable {
     if (this.#left) return this.#left;
     // A listener of this event, or of the next holder's, may call `release` again.
     this.#left = DONE;
-    if (held) this.#ended?.resolve();
+    this.#ended?.resolve();
     const listened = held && events.of.released.isThere;
     if (listened) events.emit('released', this.identity());
     // Listeners may have taken their time, and only a hold that is not lost is passed on.

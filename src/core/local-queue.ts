@@ -210,8 +210,8 @@ export class LocalQueue implements Claimant, Subject {
   /** Where the store shows no waiters, the end of a batch also begins the rest. */
   #mayPass(now: number): boolean {
     const { state, claim } = this.#live ?? {};
-    if (this.spec.key === undefined || claim?.kind !== this.spec.kind) return false;
-    if (state?.at !== 'held') return false;
+    // A write lock may have become a read lock.
+    if (claim?.kind !== this.spec.kind || state?.at !== 'held') return false;
     const { queue } = this.#services.calls.store.traits;
     if (state.waiters === 0 && queue) this.#batch = undefined;
     else {

@@ -31,7 +31,6 @@ export class Newest implements Sender<ClaimStatus> {
   readonly #services: Pick<Services, 'calls' | 'clock'>;
   readonly #ifBusy: IfBusy;
   readonly #mark = `${REPLACEABLE}${randomId()}`;
-  #begun = false;
 
   constructor(services: Pick<Services, 'calls' | 'clock'>, ifBusy: IfBusy) {
     this.#services = services;
@@ -46,7 +45,7 @@ export class Newest implements Sender<ClaimStatus> {
         return isWanted();
       },
       settle: (status, error, sentAt) => {
-        if (status?.state === 'waiting' && !this.#begun) void this.#replace(claim, isWanted);
+        if (status?.state === 'waiting') void this.#replace(claim, isWanted);
         caller.settle(status, error, sentAt);
       },
     });
@@ -54,7 +53,6 @@ export class Newest implements Sender<ClaimStatus> {
 
   /** Never rejects. */
   async #replace(claim: Claim, isWanted: () => boolean): Promise<void> {
-    this.#begun = true;
     const { clock } = this.#services;
     const pauseMs = claim.ttlMs / TRIES_PER_TTL;
     while (isWanted() && !(await this.#evictOlder(claim).catch(() => false))) {
