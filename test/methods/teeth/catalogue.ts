@@ -1,5 +1,4 @@
 import type { Fault, Faults } from './fault.ts';
-import { CORE_FAULTS } from './faults/core.ts';
 import { DOCUMENT_FAULTS } from './faults/documents.ts';
 import { ETCD_FAULTS } from './faults/etcd.ts';
 import { FENCE_FAULTS } from './faults/fences.ts';
@@ -20,7 +19,7 @@ import { ZOOKEEPER_FAULTS } from './faults/zookeeper.ts';
  * in what servers, files and other programs read, for no tool can make faults there.
  */
 export const FAULTS: readonly Fault[] = [
-  ...[CORE_FAULTS, LOCK_FAULTS, SQLITE_FAULTS, REDIS_FAULTS, SQL_FAULTS, POSTGRES_FAULTS],
+  ...[LOCK_FAULTS, SQLITE_FAULTS, REDIS_FAULTS, SQL_FAULTS, POSTGRES_FAULTS],
   ...[MYSQL_FAULTS, ETCD_FAULTS, ZOOKEEPER_FAULTS, DOCUMENT_FAULTS, KUBERNETES_FAULTS],
   ...[QUORUM_FAULTS, FENCE_FAULTS, INTEROP_FAULTS],
 ].flatMap(listOf);

@@ -1,43 +1,74 @@
 import { type Faults, inTest } from '../fault.ts';
 
-const queue = { file: 'src/queue/queue.ts' };
-const reentrancy = { file: 'src/primitives/reentrancy.ts' };
+const liveClaim = { file: 'src/core/claim/live-claim.ts' };
 
+const DEADLINE = 'test/core/deadline.test.ts';
+const HAND_OVER = 'test/core/hand-over.test.ts';
 const REENTRANCY = 'test/primitives/reentrancy.test.ts';
+const LEASE = [DEADLINE, 'a lease'] as const;
 
-/** One claim beside others, and everything that is built upon leases. */
+/** What `npm run mutation` does not make of itself, or does not reach. */
 export const LOCK_FAULTS: Faults = {
-  'time in a suspended machine does not count': {
-    file: 'src/base/clock.ts',
-    find: 'suspended += counted;',
+  'the deadline counts from the reply': {
+    file: 'src/store-calls/batcher.ts',
+    find: 'error, this.#sentAt)',
+    replace: 'error, this.#parts.clock.now())',
+    why: 'a slow answer makes two holders',
+    by: { seed: 7 },
+  },
+  'a lease goes on while it is handed over': {
+    file: 'src/core/lease.ts',
+    find: `      this.#left = DONE;
+      this.live.lose({ reason: 'handed-over' });
+`,
     replace: '',
-    why: 'a laptop wakes up and believes that it still holds',
+    why: 'two processes work under one lock',
+    by: inTest(
+      HAND_OVER,
+      'handing over',
+      'ends the lease here before the request leaves, and says why',
+    ),
+  },
+  'a hint moves the deadline': {
+    ...liveClaim,
+    find: "if (grants && hint?.state === 'held') this.#grant(hint, now);",
+    replace: `if (sure && calls.store.traits.hintsGrant && hint?.state === 'held') {
+        this.deadline.confirm(hint.leftMs, now);
+        this.#grant(hint, now);
+      }`,
+    why: 'a hint that was long under way makes two holders',
+    by: inTest(
+      ...LEASE,
+      'aborts its signal at the deadline when a hint granted after failed heartbeats',
+    ),
+  },
+  'an ambiguous heartbeat counts as a success': {
+    ...liveClaim,
+    find: "if (this.#state.at === 'held') return this.doubt(error);",
+    replace:
+      "if (this.#state.at === 'held') return this.deadline.confirm(this.claim.ttlMs, clock.now());",
+    why: 'a holder cut off from the store goes on for ever',
+    by: inTest(...LEASE, 'aborts its signal at the deadline when heartbeats are never answered'),
+  },
+  'only timers end a lease': {
+    file: 'src/core/lease.ts',
+    find: 'return this.remainingMs > 0;',
+    replace: 'return !this.#left && !this.#loss;',
+    why: 'after a blocked event loop a dead lock looks alive',
     by: inTest(
       'test/base/clock.test.ts',
       'the system clock',
-      'counts time in which the machine was suspended',
+      'lets a lease die in a suspended machine',
     ),
   },
-  'tombstones are not looked at': {
-    ...queue,
-    find: 'if (buried) return buried;',
-    replace: '',
-    why: 'a late copy of a claim takes the lock for nobody',
+  'silence is judged before input is read': {
+    file: 'src/base/event-loop.ts',
+    find: 'clock.setImmediate(judge);',
+    replace: 'if (clock) judge();',
+    why: 'each pause of the event loop costs the connection and what is under way on it',
     by: inTest(
-      'test/methods/conformance/chaos.test.ts',
-      'seed 1',
-      'release: a claim that arrives after its release is refused for good',
-    ),
-  },
-  'a store without memory grants at once': {
-    ...queue,
-    find: 'this.#claims.settle(now, now >= this.#closedUntil, settling);',
-    replace: 'this.#claims.settle(now, now >= 0, settling);',
-    why: 'two holders after a store was restarted',
-    by: inTest(
-      'test/queue/queue.test.ts',
-      'the queue as a value',
-      'grants nothing while it is closed',
+      'test/clients/kept-connection.test.ts',
+      'an answer that came while the process stood still is no silence',
     ),
   },
   'permits all weigh the same': {
@@ -47,59 +78,12 @@ export const LOCK_FAULTS: Faults = {
     why: 'a writer beside readers, and more permits in use than there are',
     by: { seed: 2 },
   },
-  'parallel siblings share the lock': {
-    ...reentrancy,
-    find: 'if (this.busy) {\n      await',
-    replace: 'if (!this.lease) {\n      await',
-    why: 'Promise.all inside a lock runs its branches without exclusion',
-    by: inTest(REENTRANCY, 'a nested run', 'excludes its siblings, in order'),
-  },
   'a nested run begins under a lost lease': {
-    ...reentrancy,
+    file: 'src/primitives/reentrancy.ts',
     find: 'this.lease.assertHeld();',
     replace: '',
     why: 'work starts without the lock',
     by: inTest(REENTRANCY, 'a nested run', 'on a lease that was lost rejects'),
-  },
-  'a reader may enter as a writer': {
-    file: 'src/primitives/lock.ts',
-    find: 'return around.lease.kind === this.spec.kind;',
-    replace: "return around.lease.kind === this.spec.kind || around.lease.kind === 'read';",
-    why: 'a writer beside readers',
-    by: inTest(
-      REENTRANCY,
-      'a reader or writer',
-      'may read while it writes, but a reader may not write: it would wait for ever',
-    ),
-  },
-  'the second term has the lease of the first': {
-    file: 'src/jobs/election/candidate.ts',
-    find: 'if (this.#lease?.held) {\n',
-    replace: 'if (this.#lease) {\n',
-    why: 'a leader without a seat beside the one that has it',
-    by: inTest(
-      'test/jobs/election.test.ts',
-      'a candidate',
-      'leads term by term: the seat is given up after each, and it stands again',
-    ),
-  },
-  'a run whose lease was lost succeeds': {
-    file: 'src/primitives/lockable.ts',
-    find: 'if (loss && loss !== thrown?.error) {',
-    replace: 'if (loss && thrown && loss !== thrown.error) {',
-    why: 'the caller believes that nobody else was inside',
-    by: inTest(
-      'test/core/close.test.ts',
-      'close',
-      'aborts signals after `drain`, and releases what settles then',
-    ),
-  },
-  'a record that was refused counts as written': {
-    file: 'src/jobs/records.ts',
-    find: 'if (await keep(lease, keeping)) return;',
-    replace: 'await keep(lease, keeping);\n      return;',
-    why: 'two attempts that overlap both succeed',
-    by: inTest('test/jobs/once.test.ts', 'once', 'cannot record what another has done meanwhile'),
   },
   'a locked method is called without its lock': {
     file: 'src/integrations/decorator/locked.ts',
