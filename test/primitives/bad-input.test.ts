@@ -2,7 +2,7 @@
  * What a program passes by mistake: a usage error, before anything is sent. usage.test.ts tries
  * what each argument may be; here is what depends on another one, or on the names of options.
  */
-import type { Locks, LocksOptions, Mutex } from 'holdfast';
+import type { Locks, LocksOptions, Mutex, Store } from 'holdfast';
 import { allOf, closeOnSignal, createLocks, downgrade, evict, list, tryAllOf } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
@@ -36,6 +36,8 @@ const ATTEMPTS: readonly Attempt[] = [
   ['a tryRun without work', (locks) => locks.mutex('a').tryRun(wrong('work'))],
   ['a multi-lock of no list', (locks) => allOf(wrong(locks.mutex('a')))],
   ['a multi-lock with a hole', () => allOf(new Array(3))],
+  ['locks as one of several', (locks) => allOf([locks.mutex('a'), wrong(locks)])],
+  ['several as one', (locks) => allOf([locks.mutex('a'), wrong(allOf([locks.mutex('b')]))])],
   ['the same lock twice in one', (locks) => allOf([locks.mutex('a'), locks.mutex('a')])],
   ['locks of others in one', (locks) => allOf([locks.mutex('a'), others().mutex('b')])],
   ['a try of no list', (locks) => tryAllOf(wrong(locks.mutex('a')))],
@@ -49,6 +51,7 @@ const ATTEMPTS: readonly Attempt[] = [
   ['a drain at a signal', (locks) => closeOnSignal(locks, { drain: wrong('later') })],
   ['closing a store at a signal', () => closeOnSignal(wrong(memoryStore()))],
   ['a downgrade of a store', () => downgrade(wrong(memoryStore()))],
+  ['a downgrade of nothing', () => downgrade(wrong(undefined))],
   ['an eviction on a store', () => evict(wrong(memoryStore()), 'a', { token: 1n, reason: 'test' })],
   ['a text that nobody has handed over', (locks) => locks.resume('holdfast.1.e30')],
   ['a text of another layout', (locks) => locks.resume('holdfast.2.e30')],
@@ -68,6 +71,24 @@ test('names what was meant where work or a URL is in the wrong place', () => {
   expect(() => locks.mutex('a').run(work, wrong({}))).toThrow(meant);
   expect(() => locks.close(work)).toThrow(/^The options of close must be an object\.$/);
   expect(() => createLocks(wrong('sqlite:x'))).toThrow(/for a URL call connect\(url\)/);
+  expect(() => locks.mutex('a').run(wrong({ wait: '1s' }))).toThrow(/^The last argument must be/);
+  expect(() => locks.mutex('a').run(wrong({ wiat: '1s' }))).toThrow(/has no option "wiat"/);
+  const none = { message: 'Only a semaphore has permits.', resource: 'a' };
+  expect(() => locks.mutex('a').acquire({ permits: 2 })).toThrow(expect.objectContaining(none));
+  expect(() => allOf([])).toThrow(/^allOf\(\) takes a list of at least one lock\.$/);
+  expect(() => tryAllOf([])).toThrow(/^tryAllOf\(\) takes a list/);
+  expect(() => allOf([locks.mutex('a'), wrong(undefined)])).toThrow(/takes .* of one Locks\.$/);
+});
+
+test.each<[what: string, over: (store: Store) => object]>([
+  ['an optional verb that is no function', () => ({ watch: 5 })],
+  ['no reach', ({ traits }) => ({ traits: { ...traits, reach: undefined } })],
+  ['a step of nothing', ({ traits }) => ({ traits: { ...traits, ttlStepMs: 0 } })],
+  ['a longest ttl of nothing', () => ({ maxTtlMs: 0 })],
+])('takes no store with %s, and speaks of no URL', (_, over) => {
+  const store = memoryStore();
+  const broken = Object.assign(Object.create(store) as Store, over(store));
+  expect(() => createLocks(broken)).toThrow(/takes a store, such as sqliteStore\(file\)\.$/);
 });
 
 const USAGE = expect.objectContaining({ code: 'USAGE' });

@@ -1,6 +1,12 @@
-import { allOf, LeaseLostError } from 'holdfast';
+import { allOf, currentLease, LeaseLostError, type Member, type Queue } from 'holdfast';
 import { describe, expect } from 'vitest';
 import { failure, held, it, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
+
+const holder = { host: 'there', pid: 7, since: 0 };
+
+function memberOf(number: bigint): Member {
+  return { number, kind: 'mutex', permits: 1, ttlMs: 1, leftMs: 1, holder };
+}
 
 describe('several locks', () => {
   it('are taken one after the other in the order of their names, whoever asks', async ({ bed }) => {
@@ -77,6 +83,16 @@ describe('several locks', () => {
     expect(signal.reason).toBe(both.loss);
     expect(assertHeld).toThrow(LeaseLostError);
     expect(both.leases.map(({ state }) => state)).toEqual(['held', 'lost']);
+    await Promise.all([both[Symbol.asyncDispose](), clock.rest()]);
+    expect(both.leases.map(({ state }) => state)).toEqual(['released', 'lost']);
+  });
+
+  it('let a listener see what is held while the next is asked for', async ({ locks }) => {
+    const seen: unknown[] = [];
+    const holding = () => currentLease()?.resource;
+    locks.on('acquiring', ({ resource }) => seen.push(`${resource} in ${holding()}`));
+    await allOf(['c', 'b', 'a'].map((name) => locks.mutex(name))).acquire();
+    expect(seen).toEqual(['a in undefined', 'b in a', 'c in b']);
   });
 
   it('run work as one lock does: loss rejects, the work settles first', async ({ bed }) => {
@@ -93,13 +109,27 @@ describe('several locks', () => {
   });
 
   it('tell who holds any of them when a try is refused', async ({ bed }) => {
-    const holder = { host: 'there', pid: 7, since: 0 };
-    const member = { number: 3n, kind: 'mutex', permits: 1, ttlMs: 1, leftMs: 1, holder } as const;
-    bed.store.onInspect = async () => ({ holders: [member], waiters: [] });
+    bed.store.onInspect = async () => ({ holders: [memberOf(3n)], waiters: [] });
     bed.store.onClaim = () => ({ state: 'gone', why: 'refused' });
     const ran = watchOutcome(allOf([bed.locks.mutex('a'), bed.locks.mutex('b')]).tryRun(() => 1));
     await bed.clock.rest();
     expect(ran.value).toMatchObject({ acquired: false, holders: [{ holder }, { holder }] });
+  });
+
+  const free = { holders: [], waiters: [] };
+  const taken = { holders: [memberOf(1n)], waiters: [] };
+  it.for<readonly [string, readonly Omit<Queue, 'resource'>[]]>([
+    ['queue', [free, free]],
+    ['held', [free, taken]],
+    ['data-loss', [free, { ...free, quarantineMs: 5 }]],
+    ['queue', [{ ...taken, waiters: [{ ...memberOf(2n), permits: 3 }] }, taken]],
+  ])('tell first of one that is not free: %s', async ([why, queues], { store, locks }) => {
+    const looks = [...queues];
+    store.onInspect = async () => looks.shift() ?? free;
+    store.onClaim = () => ({ state: 'gone', why: 'refused' });
+    const both = allOf([locks.semaphore('s', { limit: 3 }), locks.mutex('a')]);
+    const holders = queues.flatMap((each) => each.holders.map(() => ({ holder })));
+    expect(await both.tryRun(() => 1)).toMatchObject({ acquired: false, why, holders });
   });
 
   it('make nested runs on their parts deadlocks, or let them in', async ({ bed }) => {
@@ -109,10 +139,26 @@ describe('several locks', () => {
       allOf([a, b]).run(async () => {
         await expect(a.run(() => 1)).rejects.toMatchObject({ code: 'DEADLOCK' });
         expect(await b.run(() => 'in')).toBe('in');
+        expect(await allOf([b, a]).tryRun(() => 1)).toMatchObject({ acquired: false });
       }),
     );
     await bed.clock.advance(1_000);
     expect(ran).toEqual({ done: true, value: undefined });
+  });
+
+  it('close the inner before the outer, each when floating runs have ended', async ({ bed }) => {
+    const { clock, store, locks, late } = bed;
+    const a = locks.mutex('a', { reentrant: true });
+    const b = locks.mutex('b', { reentrant: true });
+    const log: unknown[] = [];
+    store.onRelease = ({ resource }) => Boolean(log.push(`released ${resource}`));
+    const ran = watchOutcome(
+      allOf([a, b]).run(() => {
+        void b.run(() => late(100, 0).then(() => a.run(({ state }) => log.push(state))));
+      }),
+    );
+    await clock.advance(1_000);
+    expect([ran.done, log]).toEqual([true, ['held', 'released a', 'released b']]);
   });
 
   it('never hold what another waits for in the opposite order', async ({ clock, store, locks }) => {

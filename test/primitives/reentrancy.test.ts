@@ -1,6 +1,6 @@
-import { allOf, DeadlockError, downgrade, type Lock } from 'holdfast';
+import { allOf, DeadlockError, downgrade, type Lease, type Lock } from 'holdfast';
 import { describe, expect } from 'vitest';
-import { type Bed, it, setUp, watchOutcome } from '../support/scripted-store.ts';
+import { type Bed, failure, it, setUp, watchOutcome } from '../support/scripted-store.ts';
 
 function sleep({ clock }: Bed, ms: number): Promise<void> {
   return new Promise((resolve) => clock.setTimeout(resolve, ms));
@@ -98,7 +98,9 @@ describe('a nested run', () => {
     });
   });
 
-  it('that is left floating is waited for before the release', async ({ bed }) => {
+  it.each([false, true])('that floats is waited for before the release: %s', async (listened) => {
+    const bed = setUp();
+    if (listened) bed.locks.on('working', ({ within }) => within((work) => work()));
     const mutex = bed.locks.mutex('a', { reentrant: true });
     const log: string[] = [];
     bed.store.onRelease = () => Boolean(log.push('released'));
@@ -115,10 +117,17 @@ describe('a nested run', () => {
   });
 
   it('never runs on a released lease, whenever floating work asks for it', async () => {
-    for (let delay = 0; delay < 24; delay++) {
+    for (let n = 0; n < 48; n++) {
+      const [delay, others] = [n >> 1, n % 2];
       const bed = setUp();
       const mutex = bed.locks.mutex('a', { reentrant: true });
       const states: string[] = [];
+      let within = 0;
+      const visit = async (lease: Lease): Promise<void> => {
+        states.push(`${lease.state} by ${++within}`);
+        await sleep(bed, 10);
+        within--;
+      };
       await inside(bed, mutex, async () => {
         let begun: () => void = () => {};
         const end = new Promise<void>((resolve) => (begun = resolve));
@@ -126,16 +135,14 @@ describe('a nested run', () => {
           await sleep(bed, 10);
           begun();
         });
+        if (others) void mutex.run(visit);
         void end.then(async () => {
           for (let i = 0; i < delay; i++) await undefined;
-          await mutex.run(async (lease) => {
-            states.push(lease.state);
-            await sleep(bed, 10);
-            states.push(lease.state);
-          });
+          await mutex.run(visit);
         });
       });
-      expect(states, `after ${delay} microtasks`).toEqual(['held', 'held']);
+      const each = Array<string>(1 + others).fill('held by 1');
+      expect(states, `after ${delay} microtasks, ${others} in line`).toEqual(each);
     }
   });
 
@@ -211,10 +218,16 @@ describe('a reader or writer', () => {
     await inside(bed, read, async () => {
       expect(await read.run(() => 'in')).toBe('in');
       const upgrade = write.run(() => 1);
-      await expect(upgrade).rejects.toThrow(/take the write lock first and downgrade/);
+      await expect(upgrade).rejects.toThrow(/: two that tried would wait .*; take the write lock/);
       await expect(upgrade).rejects.toMatchObject({ code: 'DEADLOCK' });
       expect(await write.tryRun(() => 1)).toMatchObject({ acquired: true });
     });
+  });
+
+  it('that writes already is told so, and how to get in', async ({ bed }) => {
+    const { write } = bed.locks.rwLock('rw');
+    const why = /this context already holds it; pass the lease on, or set reentrant: true\.$/;
+    await inside(bed, write, () => expect(write.run(() => 1)).rejects.toThrow(why));
   });
 
   it('released by its work is free again, inside the run too', async ({ bed }) => {
@@ -247,21 +260,26 @@ describe('a reader or writer', () => {
   });
 
   it('asked for as another kind of lock is a mismatch', async ({ bed }) => {
-    const ran = watchOutcome(
-      bed.locks.mutex('a').run(async () => {
-        await bed.locks.rwLock('a').read.run(() => 1);
-      }),
-    );
-    await bed.clock.advance(100);
-    expect(ran).toMatchObject({ done: true, error: { code: 'MISMATCH' } });
+    const [plain, nested] = [{}, { reentrant: true }].map((terms) => bed.locks.rwLock('a', terms));
+    await inside(bed, bed.locks.mutex('a'), async () => {
+      await expect(plain?.read.run(() => 1)).rejects.toMatchObject({ code: 'MISMATCH' });
+      await expect(nested?.read.run(() => 1)).rejects.toThrow(/holds it as a mutex lock/);
+    });
   });
 
   it('that has downgraded is a reader', async ({ bed }) => {
     const { write } = bed.locks.rwLock('rw', { reentrant: true });
     const ran = watchOutcome(
       write.run(async (lease) => {
+        const { onDowngrade } = bed.store;
+        bed.store.onDowngrade = () => Promise.reject(failure());
+        await expect(downgrade(lease)).rejects.toMatchObject({ code: 'STORE', retryable: true });
+        expect([lease.held, lease.kind]).toEqual([true, 'read']);
+        bed.store.onDowngrade = onDowngrade;
         await downgrade(lease);
         await expect(write.run(() => 1)).rejects.toBeInstanceOf(DeadlockError);
+        const refused = bed.locks.mutex('a').run(downgrade);
+        await expect(refused).rejects.toMatchObject({ code: 'UNSUPPORTED', trait: 'downgrade' });
       }),
     );
     await bed.clock.advance(100);
@@ -286,6 +304,15 @@ describe('permits', () => {
     await bed.clock.advance(1_000);
     expect(ran).toEqual({ done: true, value: undefined });
     expect(bed.store.entered.map(({ permits }) => permits)).toEqual([2, 1, 1]);
+  });
+
+  it('count once for each lease, and only those of the same lock', async ({ bed }) => {
+    const semaphore = bed.locks.semaphore('s', { limit: 5, reentrant: true });
+    const other = bed.locks.semaphore('other', { limit: 4 });
+    const inner = () => semaphore.run({ permits: 3 }, () => 1);
+    const outer = () => semaphore.run({ permits: 2 }, () => semaphore.run({ permits: 2 }, inner));
+    await inside(bed, other, outer);
+    expect(bed.store.entered.map(({ permits }) => permits)).toEqual([1, 2, 3]);
   });
 
   it('of a re-entrant semaphore are shared only with those who want no more', async ({ bed }) => {

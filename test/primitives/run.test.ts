@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { LeaseLostError } from 'holdfast';
 import { describe, expect } from 'vitest';
 import { failure, held, it, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
@@ -101,6 +102,14 @@ describe('run', () => {
     expect(ran.error).toBe(loss);
   });
 
+  it('tells which listener failed to run the work', async ({ clock, locks }) => {
+    locks.on('working', ({ within }) => within(undefined as never));
+    const warned = once(process, 'warning');
+    await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
+    const message = expect.stringMatching(/^A listener of 'working' failed: .*TypeError/);
+    expect(await warned).toMatchObject([{ message }]);
+  });
+
   it('does not mind work that releases by itself', async ({ clock, store, locks }) => {
     const ran = watchOutcome(locks.mutex('a').run(({ release }) => release().then(() => 5)));
     await clock.advance(60_000);
@@ -167,6 +176,44 @@ describe('release', () => {
   });
 });
 
+describe('waiting', () => {
+  it('by the default of the locks ends, however many begin at once', async () => {
+    const { clock, store, locks } = setUp({}, { wait: '1s' });
+    store.onClaim = silence;
+    const all = Array.from({ length: 30 }, () => watchOutcome(locks.mutex('a').acquire()));
+    await clock.advance(1_500);
+    for (const { error } of all) expect(error).toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+  });
+
+  it('that ends says for what, unless it was aborted or failed', async ({ bed }) => {
+    const { clock, store, locks } = bed;
+    const missed: unknown[] = [];
+    locks.on('missed', ({ why, error, waiting }) => missed.push([why, error, waiting]));
+    store.onClaim = silence;
+    const over = watchOutcome(locks.mutex('a').acquire({ wait: '1s' }));
+    await clock.advance(1_100);
+    const signal = AbortSignal.abort('enough');
+    await expect(locks.mutex('a').acquire({ signal })).rejects.toBe('enough');
+    void locks.close();
+    const closed = expect.objectContaining({ code: 'CLOSED' });
+    await expect(locks.mutex('a').acquire({ signal })).rejects.toEqual(closed);
+    const [timeout, ...others] = missed;
+    expect(timeout).toEqual(['timeout', over.error, over.error]);
+    expect(others.flat()).toEqual(['aborted', 'enough', undefined, 'failed', closed, undefined]);
+  });
+
+  it('is for one claim of the process where the terms are the same', async ({ bed }) => {
+    const { clock, store, locks } = bed;
+    for (const maxHold of ['4s', '4s', '5s', undefined] as const) {
+      void locks.mutex('a', { maxHold }).acquire();
+      void locks.rwLock('rw').write.acquire();
+    }
+    await clock.rest();
+    const claims = store.entered.map(({ resource }) => resource).sort();
+    expect(claims).toEqual(['a', 'a', 'a', 'rw']);
+  });
+});
+
 describe('minHold', () => {
   it('asks for a claim that lives at least as long, with the heartbeat of the ttl', async () => {
     const { clock, store, locks } = setUp();
@@ -221,6 +268,28 @@ describe('maxHold', () => {
     await bed.clock.advance(1_001);
     expect([second.value?.loss?.reason, third.value?.held]).toEqual(['max-hold', true]);
     expect(bed.store.entered).toHaveLength(2);
+  });
+});
+
+describe('a lease that is resumed', () => {
+  it.for([
+    ['it was not resumed in time, or long ago', 'scripted:1'],
+    ['the store is another, or has lost its data', 'scripted:2'],
+  ] as const)('no more says why: %s', async ([detail, lineage], { store, locks }) => {
+    const text = await (await locks.mutex('a').acquire()).handOver();
+    const onHandOver = () => ({ state: 'gone', why: 'unknown', detail: 'of the store' });
+    Object.assign(store, { onHandOver, lineage });
+    const lost = { code: 'LEASE_LOST', reason: 'expired', resource: 'a', detail };
+    await expect(locks.resume(text)).rejects.toMatchObject(lost);
+  });
+
+  it('is of the kind of the giver, and events tell its permits', async ({ locks }) => {
+    const told: unknown[] = [];
+    const some = await locks.semaphore('s', { limit: 3 }).acquire({ permits: 2 });
+    const all = await locks.rwLock('a').write.acquire();
+    locks.on('acquiring', ({ acquisition }) => told.push(acquisition.kind, acquisition.permits));
+    for (const given of [some, all]) await locks.resume(await given.handOver());
+    expect(told).toEqual(['permits', 2, 'write', 1]);
   });
 });
 

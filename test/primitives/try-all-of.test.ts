@@ -123,6 +123,22 @@ describe('a try of several locks', () => {
     expect(tried.value?.held).toBe(true);
   });
 
+  it('asks for nothing if one is over before the others have come', async () => {
+    const { clock, store, locks, late } = setUpTogether({ permits: false });
+    store.onWatch = () => late(50, undefined);
+    const semaphore = locks.semaphore('s', { limit: 3 });
+    const tried = watchOutcome(tryAllOf([locks.mutex('a'), semaphore, locks.mutex('b')]));
+    await clock.advance(1_000);
+    expect(tried.error).toMatchObject({ code: 'UNSUPPORTED', trait: 'permits' });
+    expect([store.sent('claimAll'), clock.keepingAlive]).toEqual([[], 0]);
+  });
+
+  it('takes a hundred', async () => {
+    const { locks } = setUpTogether();
+    const parts = Array.from({ length: 100 }, (_, n) => locks.mutex(String(n)));
+    expect((await tryAllOf(parts))?.leases).toHaveLength(100);
+  });
+
   it('does not wait behind tasks of this process, nor refuse them', async () => {
     const { clock, store, locks } = setUpTogether();
     const lease = await locks.mutex('a').acquire();

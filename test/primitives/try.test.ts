@@ -29,6 +29,16 @@ describe('a try', () => {
     expect(bed.store.entered).toEqual([]);
   });
 
+  it('is refused what the store cannot grant, by its name', async ({ store, locks }) => {
+    Object.assign(store.traits, { permits: false });
+    const told = expect.stringMatching(/ admits one holder at a time, so not readers\.$/);
+    const tried = locks.rwLock('rw').read.tryAcquire();
+    await expect(tried).rejects.toMatchObject({ code: 'UNSUPPORTED', message: told });
+    const some = locks.semaphore('s', { limit: 3 }).tryAcquire();
+    await expect(some).rejects.toThrow(/ admits one holder at a time, so not 1 of 3 permits\.$/);
+    expect(store.calls).toEqual([]);
+  });
+
   it('beside a waiter whose place was lost does not take its answer', async ({ bed }) => {
     const mutex = bed.locks.mutex('a');
     bed.store.onClaim = () => waiting();

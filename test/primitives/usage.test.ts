@@ -209,7 +209,8 @@ describe('bad input', () => {
   }
 
   it('that goes through the longest ttl says which option to raise', ({ bed }) => {
-    expect(() => bed.locks.mutex('a', { ttl: '1m' })).toThrow(/maxTtl/);
+    expect(() => bed.locks.mutex('a', { ttl: '1m' })).toThrow(/^ttl is 60000 ms, more than maxTtl/);
+    expect(() => bed.locks.mutex('a', { minHold: '1m' })).toThrow(/^minHold is 60000 ms, more/);
   });
 
   it('is the ttl of the locks if that is longer, where the store does not limit it', () => {
@@ -230,7 +231,9 @@ describe('bad input', () => {
     const locks = createLocks(short);
     locks.mutex('a', { ttl: '5s' });
     expect(() => locks.mutex('a', { ttl: '6s' })).toThrow(/maxTtl of the scripted store/);
-    expect(() => createLocks(short, { maxTtl: '6s' })).toThrow(/maxTtl of the scripted store/);
+    expect(() => createLocks(short, { maxTtl: '6s' })).toThrow(
+      /^maxTtl is 6000 ms, .* scripted store/,
+    );
     const shorter = createLocks(short, { maxTtl: '4s', ttl: '1s' });
     expect(() => shorter.mutex('a', { ttl: '5s' })).toThrow(/maxTtl of createLocks/);
     createLocks(storeWith(60_000)).mutex('a', { ttl: '1m' });
@@ -252,12 +255,13 @@ describe('good input', () => {
   });
 
   it('at the edges is taken as it is', async () => {
+    setUp().locks.mutex('a', { minHold: '2s', maxHold: '2s' });
     const { clock, store, locks } = setUp({}, { prefix: 'p'.repeat(128) });
     const names = [
       ...['x'.repeat(512), '💚'.repeat(128), '\0', ' '],
       ...['a', 'A', 'é', 'e\u0301', '__proto__'],
     ];
-    for (const name of names) void locks.mutex(name).acquire({ wait: 0 });
+    for (const name of names) void locks.mutex(name).acquire({ wait: 0, permits: 1 });
     await clock.rest();
     const resources = store.entered.map(({ resource }) => resource.slice(128));
     expect(new Set(resources)).toEqual(new Set(names));
