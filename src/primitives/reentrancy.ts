@@ -121,7 +121,7 @@ export class Frame implements Scope {
     this.busy = true;
     try {
       this.lease.assertHeld();
-      const scopes = { scope: (lease: Lease) => new Frame(lease, this) };
+      const scopes = { scope: (lease: Lease) => new Frame(lease) };
       return await underLease(this.lease, scopes, work);
     } finally {
       const next = this.#line?.shift();

@@ -1,4 +1,4 @@
-import { allOf, DeadlockError, downgrade, type Lease, type Lock } from 'holdfast';
+import { allOf, currentLease, DeadlockError, downgrade, type Lease, type Lock } from 'holdfast';
 import { describe, expect } from 'vitest';
 import { type Bed, failure, it, setUp, watchOutcome } from '../support/scripted-store.ts';
 
@@ -35,6 +35,26 @@ describe('a nested run', () => {
         await expect(mutex.run(() => 1)).rejects.toBeInstanceOf(DeadlockError);
       }),
     );
+  });
+
+  it('finds what was taken between it and the run that it enters', async ({ bed }) => {
+    const [a, b, again] = [
+      bed.locks.mutex('a', { reentrant: true }),
+      bed.locks.mutex('b'),
+      bed.locks.mutex('b', { reentrant: true }),
+    ];
+    await inside(bed, a, () =>
+      b.run(() =>
+        a.run(async () => {
+          expect(await again.run((lease) => [lease.resource, currentLease() === lease])).toEqual([
+            'b',
+            true,
+          ]);
+          await expect(b.run(() => 1)).rejects.toBeInstanceOf(DeadlockError);
+        }),
+      ),
+    );
+    expect(bed.store.entered).toHaveLength(2);
   });
 
   it('that rejects tells its caller, and harms no other run', async ({ bed }) => {
