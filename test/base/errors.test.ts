@@ -3,6 +3,7 @@ import * as holdfast from 'holdfast';
 import { RefreshError } from 'holdfast/refresh';
 import { describe, expect, it } from 'vitest';
 import { isError, messageOf } from '../../src/base/errors.ts';
+import { permanentFailure, temporaryFailure } from '../../src/contract/errors.ts';
 
 const { isLockError, LockError, StoreError } = holdfast;
 
@@ -85,5 +86,12 @@ describe('errors', () => {
         ),
       ),
     ).toMatchObject({ message: 'down', cause: 'wire' });
+  });
+
+  it('of a store that certainly did nothing say whether to try again', () => {
+    const [cause, outcome] = ['wire', 'failed'];
+    const some = { message: 'no', cause, outcome, code: 'STORE' };
+    expect(temporaryFailure('no', cause)).toMatchObject({ ...some, retryable: true });
+    expect(permanentFailure('no', cause)).toMatchObject({ ...some, retryable: false });
   });
 });
