@@ -95,14 +95,20 @@ describe('a candidate', () => {
   });
 
   it('with a body that hangs in a lost term resigns, and so does closing the locks', async () => {
-    for (const way of ['resign', 'close'] as const) {
+    // The last one closes while the term is held.
+    const ways = [
+      ['resign', 3_000],
+      ['close', 3_000],
+      ['close', 1_000],
+    ] as const;
+    for (const [way, afterMs] of ways) {
       const bed = setUp();
       const candidate = createElection(bed.locks, 'e', { maxHold: '2s' }).campaign();
       lead(bed, candidate, 60_000);
-      await bed.clock.advance(3_000);
+      await bed.clock.advance(afterMs);
       const over = watchOutcome(way === 'resign' ? candidate.resign() : bed.locks.close());
-      await bed.clock.rest();
-      expect([candidate.state, over.done], way).toEqual(['resigned', true]);
+      await bed.clock.advance(3_000 - afterMs);
+      expect([candidate.state, over.done], `${way}, ${afterMs}`).toEqual(['resigned', true]);
     }
   });
 
@@ -163,6 +169,10 @@ describe('a candidate', () => {
     await bed.clock.rest();
     expect([resigned.done, seen.done, candidate.state]).toEqual([true, true, 'resigned']);
     expect(bed.store.sent('release')).toHaveLength(1);
+    // A loop that begins later finds no terms, and no error.
+    const later = lead(bed, candidate, 1);
+    await bed.clock.rest();
+    expect([later.done, later.error]).toEqual([true, undefined]);
   });
 
   it('that resigns just when it is elected keeps no seat', async () => {
@@ -222,6 +232,16 @@ describe('a candidate', () => {
 });
 
 describe('closing the locks', () => {
+  it('gives up at once a seat that no loop uses', async ({ bed }) => {
+    const candidate = createElection(bed.locks, 'e').campaign();
+    await bed.clock.rest();
+    expect(candidate.state).toBe('leader');
+    const closed = watchOutcome(bed.locks.close());
+    await bed.clock.rest();
+    expect([candidate.state, closed.done]).toEqual(['resigned', true]);
+    expect(bed.store.sent('release')).toHaveLength(1);
+  });
+
   it('ends campaigns with ClosedError; whoever leads may finish its term', async ({ bed }) => {
     bed.store.onClaim = (claim) =>
       claim.resource === 'lead' ? held({ token: bed.store.next() }) : waiting();

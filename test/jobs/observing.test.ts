@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { type Member, StoreError } from 'holdfast';
 import { createElection, type ObservedStandings } from 'holdfast/election';
 import { expect, it } from 'vitest';
@@ -45,6 +46,7 @@ it('each change that a look finds is yielded once, and may have hidden others', 
     [[1], [2], '...1|2'],
     [[1, 2], [], '...1,2|'],
     [[2], [], '...2|'],
+    [[3], [], '...3|'],
   ] as const) {
     const next = watchOutcome(standings.next());
     await clock.advance(250);
@@ -53,16 +55,17 @@ it('each change that a look finds is yielded once, and may have hidden others', 
     await clock.advance(50);
     expect(next.value && shown(next.value)).toBe(text);
   }
-  expect(looks()).toBe(1 + 4 * 3);
+  expect(looks()).toBe(1 + 5 * 3);
   await standings.return();
   // The time limit of a look is over by then.
   await clock.advance(10_000);
   expect(clock.timers).toBe(0);
 });
 
-it('nothing is looked at while its reader is busy', async () => {
+it('nothing is looked at while its reader is busy, or once it has left', async () => {
   const { clock, locks, stand, looks } = observed();
-  const standings = createElection(locks, 'e').observe();
+  const { signal } = new AbortController();
+  const standings = createElection(locks, 'e').observe({ signal });
   await standings.next();
   await clock.advance(10_000);
   stand([1]);
@@ -71,6 +74,9 @@ it('nothing is looked at while its reader is busy', async () => {
   await clock.advance(500);
   expect(shown(await next)).toBe('...1|');
   await standings.return();
+  await clock.advance(10_000);
+  expect(looks()).toBe(2);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 it.each(['signal', 'locks'])('it ends with its %s, without an error', async (what) => {
@@ -86,12 +92,13 @@ it.each(['signal', 'locks'])('it ends with its %s, without an error', async (wha
   expect(next.value && shown(next.value)).toBe('over');
 });
 
-it('what was looked at when it ended is not yielded', async () => {
-  const { clock, locks, stand } = observed();
+it.each(['standings', 'failure'])('a %s found when it ended is kept back', async (what) => {
+  const { clock, locks, stand, fail } = observed();
   const aborter = new AbortController();
   const { signal } = aborter;
   const standings = createElection(locks, 'e').observe({ signal });
-  stand([1]);
+  if (what === 'failure') fail(false);
+  else stand([1]);
   const next = standings.next();
   aborter.abort();
   await clock.rest();
@@ -114,4 +121,14 @@ it('a failure that may pass is waited for, another one is thrown, as is any at f
   fail(false);
   await clock.advance(500);
   expect(next.error).toMatchObject({ code: 'STORE' });
+});
+
+it('of closed locks an observation begins only to end', async () => {
+  const { locks, looks } = observed();
+  const election = createElection(locks, 'e');
+  await locks.close();
+  await expect(election.observe().next()).rejects.toMatchObject({ code: 'CLOSED' });
+  const over = election.observe({ signal: AbortSignal.abort() });
+  expect(shown(await over.next())).toBe('over');
+  expect(looks()).toBe(0);
 });

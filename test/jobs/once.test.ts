@@ -50,6 +50,8 @@ describe('once', () => {
     expect(skipped).toMatchObject({ state: 'running', holders });
     await clock.advance(10_100);
     expect(next.value).toEqual({ state: 'ran', value: 'next' });
+    const free = await once(locks, 'b', { ...DAY, ifRunning: 'skip' }, () => 'here');
+    expect(free).toEqual({ state: 'ran', value: 'here' });
   });
 
   it('is not done when its lease was lost, and the next one does it', async ({ bed }) => {
@@ -185,6 +187,22 @@ describe('once', () => {
     });
   });
 
+  it('names what refused its record, if the lease then ended otherwise', async ({ bed }) => {
+    bed.around = ({ verb }, next) => (verb === 'keep' ? Promise.reject(lost()) : next());
+    const ran = watchOutcome(once(bed.locks, 'a', { ...DAY, maxHold: '2s' }, () => 1));
+    await bed.clock.advance(2_500);
+    expect(ran.error).toMatchObject({ reason: 'max-hold', cause: { code: 'STORE' } });
+  });
+
+  it('says that the work is done when the work itself has released the lease', async ({
+    locks,
+  }) => {
+    const released = once(locks, 'a', DAY, ({ release }) => release());
+    const detail = 'the work is done, but may not be on record';
+    await expect(released).rejects.toMatchObject({ reason: 'released', detail });
+    await expect(released).rejects.not.toHaveProperty('cause');
+  });
+
   it('gives the token of its lease to the work', async ({ locks }) => {
     const tokens: bigint[] = [];
     const note = ({ token }: Lease): void => void tokens.push(token);
@@ -195,8 +213,10 @@ describe('once', () => {
     expect(tokens).toHaveLength(2);
   });
 
-  it('is known for ten years, if that is asked for', async ({ clock, locks }) => {
+  it('is known for ten years, or a second, if that is asked for', async ({ clock, locks }) => {
     const day = 86_400_000;
+    await once(locks, 'b', { keepFor: 1_000 }, () => 1);
+    expect(await once(locks, 'b', DAY, () => 2)).toMatchObject({ state: 'done', leftMs: 1_000 });
     await once(locks, 'a', { keepFor: '3660d' }, () => 1);
     await clock.advance(3_659 * day);
     const known = await once(locks, 'a', DAY, () => 2);
@@ -323,32 +343,41 @@ describe('what is wrong is said before anything is sent', () => {
     expect(() => once(locks, 'a', DAY, 5 as never)).toThrow(/must be a function/);
   });
 
-  it('a store that keeps no records, without doing the work', async ({ clock, store }) => {
-    const {
-      keep: _,
-      recall: __,
-      ...bare
-    } = Object.assign(Object.create(null), {
+  it.each([
+    ['keeps no records', []],
+    ['keeps records and recalls none', ['keep']],
+    ['recalls records and keeps none', ['recall']],
+  ] as const)('a store that %s, without doing the work', async (_, verbs) => {
+    const { clock, store } = setUp();
+    const bare: Store = {
       ...{ name: 'bare', traits: store.traits, lineage: 'bare' },
       ...{ claim: store.claim.bind(store), renew: store.renew.bind(store) },
       ...{ release: store.release.bind(store), inspect: store.inspect.bind(store) },
-    }) as Store;
+      ...Object.fromEntries(verbs.map((verb) => [verb, store[verb]])),
+    };
     const locks = createLocks(bare, { clock });
     let runs = 0;
     const ran = once(locks, 'a', DAY, () => runs++);
-    await expect(ran).rejects.toMatchObject({ code: 'UNSUPPORTED', trait: 'records' });
+    const message = 'The bare store keeps no records of finished work.';
+    await expect(ran).rejects.toMatchObject({ code: 'UNSUPPORTED', trait: 'records', message });
     await expect(ran).rejects.toBeInstanceOf(UnsupportedError);
     expect(runs).toBe(0);
   });
 
   it('a record that is none of ours', async ({ store, clock }) => {
     const locks = createLocks(store, { clock });
-    for (const text of ['no JSON', 'null', '{"layout":2}']) {
+    const foreign = 'something else has written it';
+    const layout = 'its layout is 2, not 1';
+    const records = { 'no JSON': foreign, null: foreign, '{}': foreign, '{"layout":2}': layout };
+    for (const [text, why] of Object.entries(records)) {
       const lease = await locks.mutex('once:a').acquire();
       await store.keep?.(lease.live.claim, { text, ms: 1000 });
       await lease.release();
       const ran = once(locks, 'a', DAY, work);
-      await expect(ran).rejects.toMatchObject({ code: 'STORE', retryable: false });
+      await expect(ran).rejects.toMatchObject({
+        ...{ code: 'STORE', retryable: false, outcome: 'failed', resource: 'once:a' },
+        message: `The record of 'once:a' cannot be read: ${why}.`,
+      });
     }
   });
 });

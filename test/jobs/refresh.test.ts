@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { createLocks } from 'holdfast';
 import { type RefreshOptions, refresh } from 'holdfast/refresh';
 import { describe, expect } from 'vitest';
@@ -122,12 +123,18 @@ describe('refresh', () => {
     expect([next.value, token.loads]).toEqual([1, 1]);
   });
 
-  it('leaves the queue when nobody wants it', async ({ clock, locks, other }) => {
+  it('leaves the queue when the last that wants it has left', async ({ clock, locks, other }) => {
     const token = await other.mutex('refresh:a').acquire();
-    const options = { read: () => undefined, load: () => 1, wait: '1s' } as const;
-    const late = watchOutcome(refresh(locks, 'a', options));
+    const options = { read: () => undefined, load: () => 1 } as const;
+    const [early, late] = (['1s', '2s'] as const).map((wait) =>
+      watchOutcome(refresh(locks, 'a', { ...options, wait })),
+    );
     await clock.advance(1_000);
-    expect(late.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+    expect(early?.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+    expect(late?.done).toBe(false);
+    expect((await other.inspect('refresh:a')).waiters).toHaveLength(1);
+    await clock.advance(1_000);
+    expect(late?.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
     expect((await other.inspect('refresh:a')).waiters).toEqual([]);
     await token.release();
   });
@@ -146,12 +153,36 @@ describe('refresh', () => {
     expect([next.value, token.loads]).toEqual([1, 1]);
   });
 
-  it('takes the default wait of its locks', async ({ clock, store }) => {
+  it('begun anew is shared, also when the load before it ends', async ({ bed, clock, locks }) => {
+    const token = new Token(bed);
+    token.failure = new Error('not yet');
+    const options = token.options({ retryAfter: 0 });
+    const [first, second] = [gate(), gate()];
+    token.gate = first.opened;
+    watchOutcome(refresh(locks, 'a', { ...options, wait: 10 }));
+    await clock.advance(10);
+    const anew = watchOutcome(refresh(locks, 'a', options));
+    await clock.rest();
+    token.gate = second.opened;
+    first.open();
+    await clock.rest();
+    const joined = watchOutcome(refresh(locks, 'a', options));
+    await clock.rest();
+    second.open();
+    await clock.rest();
+    expect([anew.error, joined.error]).toEqual([token.failure, token.failure]);
+    expect(token.loads).toBe(2);
+  });
+
+  it('takes the default wait of its locks, and reports it', async ({ clock, store }) => {
     const locks = createLocks(store, { clock, wait: '3s' });
+    const waits: unknown[] = [];
+    locks.on('waiting', ({ resource, kind }) => waits.push([resource, kind]));
     const hangs = { read: () => undefined, load: () => new Promise<number>(() => {}) };
     const late = watchOutcome(refresh(locks, 'a', hangs));
     await clock.advance(3_000);
     expect(late.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', waitedMs: 3_000 });
+    expect(waits).toEqual([['refresh:a', 'mutex']]);
   });
 
   it('begins nothing when its locks are closed', async ({ clock, store }) => {
@@ -199,6 +230,11 @@ describe('a load that hangs', () => {
 });
 
 describe('while another loads', () => {
+  it('only others use the old value: the one that loads gets the new one', async ({ locks }) => {
+    const stale = { read: () => undefined, staleWhileRefreshing: () => 'old' };
+    expect(await refresh(locks, 'a', { ...stale, load: () => 'new' })).toBe('new');
+  });
+
   it('the old value is used for as long as it is usable, here and elsewhere', async () => {
     const bed = setUp();
     const { clock, locks, other } = bed;
@@ -238,8 +274,12 @@ describe('a failure', () => {
     go.open();
     await clock.rest();
     for (const { error } of here) expect(error).toBe(token.failure);
+    const failed = `${hostname()}, pid ${process.pid}, has just failed to refresh "refresh:a"`;
     for (const { error } of there) {
-      expect(error).toMatchObject({ code: 'REFRESH', resource: 'refresh:a', retryInMs: 1000 });
+      expect(error).toMatchObject({
+        ...{ code: 'REFRESH', resource: 'refresh:a', retryInMs: 1000 },
+        message: `${failed}: the next try is in 1000 ms.`,
+      });
       expect(String(error)).not.toMatch(/1234/);
     }
     expect((await bed.store.recall?.('refresh:a'))?.text).not.toMatch(/1234/);
@@ -249,9 +289,9 @@ describe('a failure', () => {
   it('is over after retryAfter', async ({ bed, clock, locks, other }) => {
     const token = new Token(bed);
     token.failure = new Error('not yet');
-    const options = token.options({ retryAfter: '5s' });
+    const options = token.options({ retryAfter: '1m' });
     await expect(refresh(locks, 'a', options)).rejects.toThrow('not yet');
-    await clock.advance(4_999);
+    await clock.advance(59_999);
     token.failure = undefined;
     await expect(refresh(other, 'a', options)).rejects.toMatchObject({ code: 'REFRESH' });
     await clock.advance(1);
@@ -273,11 +313,21 @@ describe('a failure', () => {
     expect(token.loads).toBe(2);
   });
 
-  it('is nobody else’s with a retryAfter of 0', async ({ bed }) => {
+  it.each([
+    ['with a retryAfter of 0', {}, 0],
+    ['on a store that keeps no records', { records: false }, '1s'],
+  ] as const)('is not told elsewhere %s', async (_, traits, retryAfter) => {
+    const bed = setUp(traits);
+    const verbs: string[] = [];
+    bed.around = ({ verb }, next) => {
+      verbs.push(verb);
+      return next();
+    };
     const token = new Token(bed);
     token.failure = new Error('not yet');
-    const options = token.options({ retryAfter: 0 });
+    const options = token.options({ retryAfter });
     await expect(refresh(bed.locks, 'a', options)).rejects.toThrow('not yet');
+    expect(verbs).toEqual(['watch', 'claim', 'release']);
     token.failure = undefined;
     expect(await refresh(bed.other, 'a', options)).toBe(2);
   });
