@@ -70,17 +70,6 @@ describe('an answer that does not come', () => {
     expect(sent(bed, 'claim').at(-1)).toBe('next');
   });
 
-  it('is waited for no longer when somebody with a shorter TTL comes', async ({ bed }) => {
-    bed.store.onClaim = ({ resource }) => (resource === 'slow' ? silence() : held());
-    void bed.locks.mutex('slow', { ttl: '30s' }).acquire();
-    await bed.clock.rest();
-    void bed.locks.mutex('first', { ttl: 1000 }).acquire();
-    await bed.clock.advance(90);
-    void bed.locks.mutex('second', { ttl: 600 }).acquire();
-    await bed.clock.advance(10);
-    expect(sent(bed, 'claim')).toEqual(['slow', 'first second']);
-  });
-
   it('of a release holds up releases no longer', async ({ bed }) => {
     bed.store.onRelease = ({ resource }) => (resource === 'slow' ? silence() : true);
     const slow = await bed.locks.mutex('slow', { ttl: '30s' }).acquire();
