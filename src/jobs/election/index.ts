@@ -147,7 +147,7 @@ async function* observe(
       // A failure of the first look reaches the caller.
       const queue = await engine.inspect(resource).catch(missed ? passing : undefined);
       const all = queue && [...queue.holders, undefined, ...queue.waiters];
-      const now = all?.map((member) => member?.number ?? '|').join();
+      const now = all?.map((member) => member?.number).join();
       if (queue && now !== last && !over.aborted) {
         last = now;
         yield { leaders: queue.holders, standbys: queue.waiters, missed };
