@@ -76,16 +76,8 @@ describe('errors', () => {
     expect([messageOf('text'), messageOf(5), messageOf(null)]).toEqual(['text', '5', 'null']);
     const unreadable = new Proxy({}, { get: () => runInNewContext("throw new Error('no')") });
     expect(messageOf(unreadable)).toBe('{}');
-    expect(
-      JSON.parse(
-        JSON.stringify(
-          new StoreError('down', {
-            ...{ retryable: true, outcome: 'failed' },
-            cause: new Error('wire'),
-          }),
-        ),
-      ),
-    ).toMatchObject({ message: 'down', cause: 'wire' });
+    const wire = permanentFailure('down', new Error('wire'));
+    expect(JSON.parse(JSON.stringify(wire))).toMatchObject({ message: 'down', cause: 'wire' });
   });
 
   it('of a store that certainly did nothing say whether to try again', () => {
