@@ -1,11 +1,13 @@
 /** Every client that locks inside of transactions are made for, behind one way to use them. */
+import { promisify } from 'node:util';
 import { drizzle as drizzleMysql } from 'drizzle-orm/mysql2';
 import { drizzle as drizzlePg } from 'drizzle-orm/node-postgres';
 import { drizzle as drizzlePostgres } from 'drizzle-orm/postgres-js';
 import type { SqlDatabase, SqlTransaction } from 'holdfast/sql';
 import { Kysely, MysqlDialect, PostgresDialect } from 'kysely';
-import { createPool as createMariadbPool } from 'mariadb';
-import { createPool, type PoolConnection } from 'mysql2';
+import { createPool as createMariadbPool, type PoolConfig } from 'mariadb';
+import * as mariadbCallbacks from 'mariadb/callback';
+import { createPool } from 'mysql2';
 import { createPool as createPromisePool } from 'mysql2/promise';
 import pg from 'pg';
 import postgres from 'postgres';
@@ -38,7 +40,7 @@ export async function numberLeft(db: SqlDatabase, id: string): Promise<number> {
 }
 
 /** BEGIN, the work, and COMMIT or ROLLBACK, by hand. */
-async function byHand<C extends SqlTransaction & { release(): unknown }, T>(
+async function byHand<C extends SqlTransaction & { release(...done: never[]): unknown }, T>(
   connection: C,
   send: (sql: string) => Promise<unknown>,
   { begin, work }: { readonly begin: readonly string[]; readonly work: Work<T> },
@@ -115,9 +117,7 @@ function ofMysql2Callbacks(url: string): Client {
     dialect: 'mysql',
     db: pool,
     transaction: async (work, isolation) => {
-      const connection = await new Promise<PoolConnection>((resolve, reject) => {
-        pool.getConnection((error, got) => (error ? reject(error) : resolve(got)));
-      });
+      const connection = await promisify(pool.getConnection.bind(pool))();
       const begin = mysqlBegin(isolation);
       return byHand(connection, (sql) => connection.promise().query(sql), { begin, work });
     },
@@ -125,11 +125,14 @@ function ofMysql2Callbacks(url: string): Client {
   };
 }
 
-function ofMariadb(url: string): Client {
+function mariadbOptions(url: string): PoolConfig {
   const { hostname: host, port, username: user, pathname } = new URL(url);
-  const database = pathname.slice(1);
-  const at = { host, port: Number(port), user, database, connectionLimit: CONNECTIONS };
-  const pool = createMariadbPool({ ...at, allowPublicKeyRetrieval: true });
+  const at = { host, port: Number(port), user, database: pathname.slice(1) };
+  return { ...at, connectionLimit: CONNECTIONS, allowPublicKeyRetrieval: true };
+}
+
+function ofMariadb(url: string): Client {
+  const pool = createMariadbPool(mariadbOptions(url));
   return {
     dialect: 'mysql',
     db: pool,
@@ -139,6 +142,21 @@ function ofMariadb(url: string): Client {
       return byHand(connection, (sql) => connection.query(sql), { begin, work });
     },
     close: () => pool.end(),
+  };
+}
+
+function ofMariadbCallbacks(url: string): Client {
+  const pool = mariadbCallbacks.createPool(mariadbOptions(url));
+  return {
+    dialect: 'mysql',
+    db: pool,
+    transaction: async (work, isolation) => {
+      const lent = promisify(pool.getConnection.bind(pool))();
+      const connection = (await lent) as mariadbCallbacks.PoolConnection;
+      const send = promisify<string, unknown>(connection.query.bind(connection));
+      return byHand(connection, send, { begin: mysqlBegin(isolation), work });
+    },
+    close: promisify(pool.end.bind(pool)),
   };
 }
 
@@ -233,6 +251,7 @@ export const MYSQL_CLIENTS: Readonly<Record<string, Open>> = {
   mysql2: ofMysql2,
   'mysql2 with callbacks': ofMysql2Callbacks,
   mariadb: ofMariadb,
+  'mariadb with callbacks': ofMariadbCallbacks,
   'Kysely on mysql2': ofKysely('mysql'),
   'Drizzle on mysql2': ofDrizzleMysql,
 };

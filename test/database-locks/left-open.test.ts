@@ -1,10 +1,12 @@
 /** Somebody has begun a transaction on a connection, and given it back to the pool like that. */
+import { promisify } from 'node:util';
 import { drizzle as drizzleMysql } from 'drizzle-orm/mysql2';
 import { drizzle as drizzlePg } from 'drizzle-orm/node-postgres';
 import { createLocks } from 'holdfast';
 import { changeState, optimistic, type SqlDatabase } from 'holdfast/sql';
 import { tableSchema, tableStore } from 'holdfast/table';
 import { createPool as createMariadbPool } from 'mariadb';
+import * as mariadbCallbacks from 'mariadb/callback';
 import { createPool as createCallbackPool } from 'mysql2';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
@@ -62,6 +64,17 @@ const POOLS: Readonly<Record<string, Readonly<Record<string, (url: string) => Po
     mariadb(url) {
       const own = createMariadbPool(`${url.replace('mysql:', 'mariadb:')}?connectionLimit=1`);
       return pool(own, own, () => own.getConnection());
+    },
+    'mariadb with callbacks'(url) {
+      const own = mariadbCallbacks.createPool(
+        `${url.replace('mysql:', 'mariadb:')}?connectionLimit=1`,
+      );
+      const lend = promisify(own.getConnection.bind(own));
+      return pool({ end: promisify(own.end.bind(own)) }, own, async () => {
+        const one = (await lend()) as mariadbCallbacks.PoolConnection;
+        const query = promisify<string, unknown>(one.query.bind(one));
+        return { query, release: promisify(one.release.bind(one)) };
+      });
     },
     'Drizzle on mysql2'(url) {
       const own = createPool({ uri: url, connectionLimit: 1 });

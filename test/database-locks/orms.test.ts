@@ -5,7 +5,7 @@ import { changeState, optimistic, rowLock, transactionLock } from 'holdfast/sql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PRODUCTS, useServer } from './bed.ts';
 import { type Client, numberLeft, on } from './clients.ts';
-import { fetchOrms, ORMS, type Orm } from './orms.ts';
+import { fetchOrms, type Orm, ormsOn } from './orms.ts';
 
 const table = 'stock';
 const fetched = await fetchOrms();
@@ -14,7 +14,7 @@ describe.each(PRODUCTS.filter(({ name }) => name !== 'MySQL'))('$name', (product
   const server = useServer(product);
   const dialect = product.name === 'PostgreSQL' ? 'postgres' : 'mysql';
 
-  describe.each(Object.entries(ORMS))('%s', (name, open) => {
+  describe.each(ormsOn(dialect))('%s', (name, open) => {
     let orm: Orm;
     let other: Client;
     beforeAll(async () => {

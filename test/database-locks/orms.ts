@@ -22,7 +22,8 @@ const VERSIONS = {
   ...{ '@prisma/client': '7.10.0', '@prisma/adapter-pg': '7.10.0' },
   '@prisma/adapter-mariadb': '7.10.0',
   // The last that runs on Node 20.
-  ...{ '@mikro-orm/core': MIKRO, '@mikro-orm/postgresql': MIKRO, '@mikro-orm/mysql': MIKRO },
+  ...{ '@mikro-orm/core': MIKRO, '@mikro-orm/postgresql': MIKRO },
+  ...{ '@mikro-orm/mysql': MIKRO, '@mikro-orm/mariadb': MIKRO },
 };
 
 /** Their types are not here. */
@@ -58,6 +59,21 @@ model Stock {
 
 type Open = (fetched: Fetched, dialect: Dialect, url: string) => Promise<Orm>;
 
+/** On MySQL it takes `mysql2` or, with callbacks, `mariadb`. */
+const mikroOrm =
+  (client: 'mysql' | 'mariadb'): Open =>
+  async (fetched, dialect, url) => {
+    const { MikroORM } = fetched(`@mikro-orm/${dialect === 'postgres' ? 'postgresql' : client}`);
+    const { EntitySchema } = fetched('@mikro-orm/core');
+    const properties = { id: { type: 'string', primary: true } };
+    const Stock = new EntitySchema({ name: 'Stock', tableName: 'stock', properties });
+    const orm = await MikroORM.init({ clientUrl: url, entities: [Stock], pool: { max: 10 } });
+    return {
+      ...{ dialect, db: orm.em.fork(), pool: orm.em, close: () => orm.close() },
+      transaction: (work, isolationLevel) => orm.em.fork().transactional(work, { isolationLevel }),
+    };
+  };
+
 export const ORMS: Readonly<Record<string, Open>> = {
   Knex: async (fetched, dialect, url) => {
     const db = fetched('knex')({
@@ -90,17 +106,8 @@ export const ORMS: Readonly<Record<string, Open>> = {
     };
   },
 
-  MikroORM: async (fetched, dialect, url) => {
-    const { MikroORM } = fetched(`@mikro-orm/${dialect === 'postgres' ? 'postgresql' : 'mysql'}`);
-    const { EntitySchema } = fetched('@mikro-orm/core');
-    const properties = { id: { type: 'string', primary: true } };
-    const Stock = new EntitySchema({ name: 'Stock', tableName: 'stock', properties });
-    const orm = await MikroORM.init({ clientUrl: url, entities: [Stock], pool: { max: 10 } });
-    return {
-      ...{ dialect, db: orm.em.fork(), pool: orm.em, close: () => orm.close() },
-      transaction: (work, isolationLevel) => orm.em.fork().transactional(work, { isolationLevel }),
-    };
-  },
+  MikroORM: mikroOrm('mysql'),
+  'MikroORM on mariadb': mikroOrm('mariadb'),
 
   Prisma: async (fetched, dialect, url) => {
     const { PrismaClient } = fetched(
@@ -126,3 +133,9 @@ export const ORMS: Readonly<Record<string, Open>> = {
     };
   },
 };
+
+/** One of them is on MariaDB alone. */
+export function ormsOn(dialect: Dialect): [string, Open][] {
+  const all = Object.entries(ORMS);
+  return dialect === 'mysql' ? all : all.filter(([name]) => name !== 'MikroORM on mariadb');
+}

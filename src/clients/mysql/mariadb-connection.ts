@@ -9,7 +9,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { first } from '../abortable.ts';
 import { learntOnLoan } from '../sql/loan.ts';
-import { asked, hangUp } from '../sql/session.ts';
+import { asked, eitherWay, hangUp, type SqlCallback } from '../sql/session.ts';
 import { AS_TEXT, bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
@@ -19,10 +19,8 @@ export interface MariadbClient {
   batch(...args: never[]): unknown;
 }
 
-type Callback = (error: unknown, session: MariadbSession) => void;
-
 interface Pool {
-  getConnection(done: Callback): Promise<MariadbSession> | undefined;
+  getConnection(done: SqlCallback<MariadbSession>): unknown;
   activeConnections(): number;
 }
 
@@ -84,13 +82,7 @@ function connectionOf(base: Base): MysqlSession {
 
 async function baseOf(client: object): Promise<Base> {
   if (!('getConnection' in client)) return baseUnder(client as MariadbSession);
-  const borrowed = await new Promise<MariadbSession>((resolve, reject) => {
-    // One of the two flavours takes a callback, and the other returns a promise.
-    const promised = (client as Pool).getConnection((error, session) =>
-      error ? reject(error) : resolve(session),
-    );
-    promised?.then(resolve, reject);
-  });
+  const borrowed = await eitherWay<MariadbSession>((done) => (client as Pool).getConnection(done));
   try {
     return baseUnder(borrowed);
   } finally {

@@ -1,12 +1,12 @@
 /** Statements through `mysql2` and `mariadb`. */
-import { UsageError } from '../../base/errors.ts';
 import { type ClientAnswer, endAfter, type SqlSender } from './client.ts';
+import { eitherWay, type SqlCallback } from './session.ts';
 import type { Bound } from './sql.ts';
 
 /** `mysql2` and `mariadb`: the same protocol, and nearly the same methods. */
 export interface Mysql {
-  query(options: object): unknown;
-  execute(options: object, values: Bound[]): unknown;
+  query(options: object, values: undefined, done: SqlCallback<unknown>): unknown;
+  execute(options: object, values: Bound[], done: SqlCallback<unknown>): unknown;
   /** mysql2 with callbacks. */
   promise?(): Mysql;
   /** mariadb. */
@@ -23,12 +23,11 @@ export function mysql(given: Mysql): SqlSender {
   const connection = promising(given);
   const send = async (sql: string, values: Bound[] = []): Promise<unknown> => {
     const options = { ...SHAPE, metaAsArray: false, sql };
-    const sent =
-      values.length === 0 ? connection.query(options) : connection.execute(options, values);
-    if (typeof (sent as PromiseLike<unknown>)?.then !== 'function') {
-      throw new UsageError('Give a connection of the promise API, not of the callback API.');
-    }
-    const answer = await (sent as PromiseLike<unknown>);
+    const answer = await eitherWay<unknown>((done) =>
+      values.length === 0
+        ? connection.query(options, undefined, done)
+        : connection.execute(options, values, done),
+    );
     return isPair(answer) ? answer[0] : answer;
   };
   return {
@@ -48,7 +47,12 @@ export function mysql(given: Mysql): SqlSender {
 }
 
 export interface MysqlPool extends Mysql {
-  getConnection(): Promise<Mysql & { release(): void; destroy(): void }>;
+  getConnection(done: SqlCallback<MysqlLent>): unknown;
+}
+
+interface MysqlLent extends Mysql {
+  release(): void;
+  destroy(): void;
 }
 
 export function mysqlPool(given: MysqlPool): SqlSender {
@@ -56,7 +60,7 @@ export function mysqlPool(given: MysqlPool): SqlSender {
   return {
     ...mysql(pool),
     borrow: async () => {
-      const one = await pool.getConnection();
+      const one = await eitherWay<MysqlLent>((done) => pool.getConnection(done));
       const { rows } = mysql(one);
       let status: number | undefined;
       return {
@@ -72,7 +76,7 @@ export function mysqlPool(given: MysqlPool): SqlSender {
           return (status & IN_TRANSACTION) === 0 ? 'idle' : 'begun';
         },
         giveBack: () => one.release(),
-        end: () => endAfter(one.query({ sql: 'ROLLBACK' }), () => one.destroy()),
+        end: () => endAfter(rows('ROLLBACK', []), () => one.destroy()),
       };
     },
   };

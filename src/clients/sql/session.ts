@@ -7,11 +7,23 @@ export function columnOf(rows: readonly TextRow[]): string[] {
   return rows.map(([text]) => String(text));
 }
 
+export type SqlCallback<T> = (error: unknown, result: T) => void;
+
 /** The outcome of a call that ends with its callback. */
-export function asked<T>(ask: (done: (error: unknown, result: T) => void) => unknown): Answer<T> {
+export function asked<T>(ask: (done: SqlCallback<T>) => unknown): Answer<T> {
   const answer = new Answer<T>();
   ask((error, result) => (error ? answer.fail(error) : answer.settle(result)));
   return answer;
+}
+
+/** The same of a client whose other flavour ignores a callback, and returns a promise. */
+export function eitherWay<T>(call: (done: SqlCallback<T>) => unknown): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const promised = call((error, result) => (error ? reject(error) : resolve(result)));
+    if (promised instanceof Object && 'then' in promised) {
+      (promised as PromiseLike<T>).then(resolve, reject);
+    }
+  });
 }
 
 /** How long a goodbye may take, in ms; a server that cannot be reached takes none. */

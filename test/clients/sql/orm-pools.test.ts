@@ -8,7 +8,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PRODUCTS, useServer } from '../../database-locks/bed.ts';
-import { fetchOrms, ORMS, type Orm } from '../../database-locks/orms.ts';
+import { fetchOrms, ORMS, type Orm, ormsOn } from '../../database-locks/orms.ts';
 import { allEnd } from '../../methods/processes/finished.ts';
 import { until } from '../../support/until.ts';
 
@@ -50,7 +50,7 @@ describe.each(PRODUCTS.filter(({ name }) => name !== 'MySQL'))('$name', (product
       pool: { min: 0, max },
     });
 
-  describe.each(Object.entries(ORMS).filter(([name]) => name !== 'Prisma'))('%s', (_name, open) => {
+  describe.each(ormsOn(dialect).filter(([name]) => name !== 'Prisma'))('%s', (_name, open) => {
     let orm: Orm;
     beforeAll(async () => {
       orm = await open(fetched, dialect, server.url);
