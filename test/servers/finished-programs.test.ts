@@ -2,7 +2,7 @@
  * A program that has nothing left to do ends, although it closed no locks: record 5. With real
  * processes, for nothing else shows what keeps one alive.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrateMysql } from 'holdfast/mysql';
@@ -49,15 +49,13 @@ interface Kind {
   readonly by?: readonly By[];
 }
 
-const BY_URL: readonly By[] = ['its URL'];
-
 const STORE_OPTIONS = '?afterDataLoss=trust';
 
 const SERVERS: Record<string, Kind> = {
   SQLite: {
     start: async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'holdfast-finished-'));
-      const close = async (): Promise<void> => rmSync(folder, { recursive: true, maxRetries: 10 });
+      const folder = await mkdtemp(join(tmpdir(), 'holdfast-finished-'));
+      const close = () => rm(folder, { recursive: true, maxRetries: 10 });
       return { url: `sqlite:${join(folder, 'locks.db')}`, close };
     },
   },
@@ -105,7 +103,7 @@ const SERVERS: Record<string, Kind> = {
   },
 };
 
-describe.for(Object.entries(SERVERS))('%s', ([, { start, why, by = BY_URL }]) => {
+describe.for(Object.entries(SERVERS))('%s', ([, { start, why, by = ['its URL'] as const }]) => {
   let server: Place;
   beforeAll(async () => {
     if (why === undefined) server = await start();
