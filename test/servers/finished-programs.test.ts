@@ -13,7 +13,6 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { intLock } from '../interop/rows/tables.ts';
 import { allEnd, ended, LEAVES, program } from '../methods/processes/finished.ts';
-import type { OwnClient } from '../methods/processes/opened.ts';
 import { startTable } from '../stores/dynamodb/table.ts';
 import { startBucket } from '../stores/objects/bucket.ts';
 import { type Cluster, startCluster } from './cluster.ts';
@@ -39,14 +38,12 @@ Object.assign(process.env, {
 /** What the test and its programs open. */
 type Place = { readonly url: string; close(): Promise<unknown> };
 
-type By = 'its URL' | OwnClient;
-
 interface Kind {
   readonly start: () => Promise<Place>;
   /** Why it cannot be started here. */
   readonly why?: string | undefined;
-  /** What opens the store; default: its URL. */
-  readonly by?: readonly By[];
+  /** `its URL`, which is the default, or the clients by which the store is opened. */
+  readonly by?: readonly string[];
 }
 
 const STORE_OPTIONS = '?afterDataLoss=trust';
@@ -103,7 +100,7 @@ const SERVERS: Record<string, Kind> = {
   },
 };
 
-describe.for(Object.entries(SERVERS))('%s', ([, { start, why, by = ['its URL'] as const }]) => {
+describe.for(Object.entries(SERVERS))('%s', ([, { start, why, by = ['its URL'] }]) => {
   let server: Place;
   beforeAll(async () => {
     if (why === undefined) server = await start();

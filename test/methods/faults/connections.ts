@@ -85,10 +85,7 @@ interface Late {
 }
 
 /** Requests and answers that arrive after their time, or not at all. */
-export function lateness<Options extends StoreOptions, At extends Place>(
-  newBed: () => Bed<Options, At>,
-  { copies = true }: Late = {},
-): void {
+export function lateness(newBed: () => Bed, { copies = true }: Late = {}): void {
   const inBed = inBeds(newBed);
   inBed('a message of a grant that has ended meanwhile grants nothing', async (bed) => {
     const { server, proxy } = await bed.behindProxy();
