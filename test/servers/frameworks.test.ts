@@ -219,8 +219,8 @@ describe('a request for an order that is being shipped is told so', () => {
     process.env.LOCKS = `sqlite:${databaseFile()}`;
     const { FastifyAdapter } = installed('@nestjs/platform-fastify') as Untyped;
     const { AppModule } = load('nestjs');
-    const adapter = platform === 'Fastify' ? [new FastifyAdapter()] : [];
-    const app = closing(await NestFactory.create(AppModule, ...adapter, QUIET));
+    const server = platform === 'Fastify' ? [new FastifyAdapter()] : [];
+    const app = closing(await NestFactory.create(AppModule, ...server, QUIET));
     await app.listen(0, '127.0.0.1');
     const url = await app.getUrl();
     const elsewhere = closing(await connecting.connect(process.env.LOCKS));

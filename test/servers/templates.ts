@@ -8,8 +8,8 @@ import { PLACES } from './programs.ts';
 import { serverFolder } from './server-process.ts';
 
 /**
- * Copies a data folder to `target`, and makes it before if it is not there. `recipe` is all that its
- * content depends on.
+ * Copies a data folder to `target`, and makes it before if it is not there. All that its content
+ * depends on is in `recipe`.
  */
 export async function copyTemplate(
   target: string,
