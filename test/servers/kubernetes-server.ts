@@ -26,19 +26,16 @@ export class KubernetesServer extends LocalServer {
     const program = await kubeApiserver();
     const files = await certificates();
     const etcd = await startEtcd({ program: 'etcd-3.5' });
-    const server = new KubernetesServer(program, { port: await freePort(), etcd, files });
+    const server = new KubernetesServer(program, await freePort(), etcd, files);
     return started(server, () => server.start());
   }
 
   private constructor(
     program: string,
-    options: {
-      readonly port: number;
-      readonly etcd: EtcdServer;
-      readonly files: Readonly<Record<string, string>>;
-    },
+    port: number,
+    etcd: EtcdServer,
+    files: Readonly<Record<string, string>>,
   ) {
-    const { port, etcd, files } = options;
     super({ name: 'kubernetes', program: [program], ports: [port] });
     this.ca = files['ca.crt'] ?? '';
     this.#etcd = etcd;

@@ -100,10 +100,8 @@ function modulesOf(ground: Ground, keep: Keep, clients: Clients): Record<string,
   return {
     ioredis: { Redis: redisAt(ground, keep) },
     redis: {
-      createClient() {
-        const ours = createClient({ url: ground.redis.url });
-        return keep(ours, (client) => client.isOpen && client.destroy());
-      },
+      createClient: () =>
+        keep(createClient({ url: ground.redis.url }), (ours) => ours.isOpen && ours.destroy()),
     },
     pg: {
       Pool: class extends pg.Pool {

@@ -1,5 +1,5 @@
 /** The network between a process and the server is gone, halfway gone, or slow. */
-import type { ClaimStatus } from 'holdfast/store';
+import type { HeldStatus } from 'holdfast/store';
 import { describe, expect, test } from 'vitest';
 import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
@@ -10,10 +10,6 @@ import { firstGrant, Scene } from './scene.ts';
 
 /** A dead connection is given up after three seconds; a heartbeat must fit in after that. */
 const PATIENT_TTL_MS = paced(8000);
-
-function tokenIn([status]: readonly ClaimStatus[]): bigint | undefined {
-  return status?.state === 'held' ? status.token : undefined;
-}
 
 /** For each way to connect, by name. */
 export function holdersFaults<Options extends StoreOptions, At extends Place>(
@@ -68,16 +64,16 @@ export function holdersFaults<Options extends StoreOptions, At extends Place>(
 /** Why what one store sent cannot come through another. */
 const BOUND = 'not promised: a claim belongs to the session that it was sent in';
 
-interface Late {
-  /**
-   * What one store sent may come through another, too, and be the same claim; not where a claim is
-   * bound to the session that it was sent in. Default: true.
-   */
-  readonly copies?: boolean;
-}
-
-/** Requests and answers that arrive after their time, or not at all. */
-export function lateness(newBed: () => Bed, { copies = true }: Late = {}): void {
+/**
+ * Requests and answers that arrive after their time, or not at all.
+ *
+ * @param options `copies`, by default true: what one store sent may come through another, too, and
+ *   be the same claim.
+ */
+export function lateness(
+  newBed: () => Bed,
+  { copies = true }: { readonly copies?: boolean } = {},
+): void {
   const inBed = inBeds(newBed);
   inBed('a message of a grant that has ended meanwhile grants nothing', async (bed) => {
     const { server, proxy } = await bed.behindProxy();
@@ -172,7 +168,8 @@ export function lateness(newBed: () => Bed, { copies = true }: Late = {}): void 
     proxy.set();
     const second = (await Promise.all(late)).flat();
     expect(first).toMatchObject([{ state: 'held' }, { state: 'waiting', ahead: 1 }]);
-    expect(second).toMatchObject([{ state: 'held', token: tokenIn(first) }, { ahead: 1 }]);
+    const { token } = first[0] as HeldStatus;
+    expect(second).toMatchObject([{ state: 'held', token }, { ahead: 1 }]);
     const { holders, waiters } = await fast.inspect('twice');
     expect([holders.length, waiters.length]).toEqual([1, 1]);
   });
