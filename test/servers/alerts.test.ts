@@ -1,12 +1,12 @@
 /** Prometheus itself reads the alerts and the dashboard's queries, and says when alerts fire. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { ALERTS, dashboardQueries } from '../integrations/opentelemetry/operations.ts';
+import { directory } from '../support/directory.ts';
 import { findProgram, missing } from './programs.ts';
 
 beforeEach(async ({ skip }) => {
@@ -35,9 +35,7 @@ it('each alert fires when it is meant to, and only then', async () => {
 });
 
 it("the dashboard's queries are queries of Prometheus", async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'holdfast-queries-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const file = join(folder, 'rules.json');
+  const file = join(directory(), 'rules.json');
   const rules = dashboardQueries().map((query, n) => ({ record: `panel_${n}`, expr: query }));
   // What is JSON is YAML, too.
   await writeFile(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));

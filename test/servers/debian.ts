@@ -8,19 +8,10 @@
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import {
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  readlink,
-  rename,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import { madeOnce } from './made-once.ts';
 import type { Command } from './programs.ts';
 
 const run = promisify(execFile);
@@ -58,7 +49,7 @@ export interface Debian extends Packages {
 
 /**
  * How to start a program of the packages, whose path is below `/usr`. They are fetched if they are
- * not there. Many processes may ask at once: the first to finish wins.
+ * not there.
  */
 export async function debianProgram(debian: Debian, program: string): Promise<Command> {
   const root = await unpackedIn(debian);
@@ -68,25 +59,12 @@ export async function debianProgram(debian: Debian, program: string): Promise<Co
 
 async function unpackedIn(debian: Debian): Promise<string> {
   const root = join(debian.cache, [debian.release, ...debian.packages].join('+'));
-  if (!existsSync(root)) await install(debian, root);
+  await madeOnce(root, async (draft) => {
+    const archives = await download(dirname(draft), debian);
+    for (const archive of archives) await run('dpkg-deb', ['--extract', archive, draft]);
+    await bend(draft);
+  });
   return root;
-}
-
-async function install(debian: Debian, root: string): Promise<void> {
-  const { release, cache } = debian;
-  await mkdir(cache, { recursive: true });
-  const folder = await mkdtemp(join(cache, `${release}-`));
-  try {
-    const archives = await download(folder, debian);
-    const unpacked = join(folder, 'root');
-    for (const archive of archives) await run('dpkg-deb', ['--extract', archive, unpacked]);
-    await bend(unpacked);
-    await rename(unpacked, root).catch(async (error: unknown) => {
-      if (!existsSync(root)) throw error;
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }
 
 /** Links that lead to the machine's root lead to the folder's own files, where it has them. */

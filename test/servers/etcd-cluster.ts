@@ -1,9 +1,10 @@
 /** Three servers of etcd that agree, each of which can be killed or cut off from the others. */
 import { until } from '../support/until.ts';
-import { certificatesFor, type EtcdOptions, EtcdServer } from './etcd-server.ts';
+import { type EtcdOptions, EtcdServer } from './etcd-server.ts';
 import { PeerGate } from './peer-gate.ts';
 import { freePort } from './ports.ts';
 import { started } from './server-process.ts';
+import { certificates } from './tls.ts';
 
 const NAMES = ['one', 'two', 'three'];
 
@@ -19,14 +20,14 @@ export class EtcdCluster {
   readonly #ids = new Map<EtcdServer, string>();
 
   static async start(options: EtcdOptions = {}): Promise<EtcdCluster> {
-    const certificates = await certificatesFor(options);
+    const files = options.tls ? await certificates() : undefined;
     const ports = await Promise.all(NAMES.map(freePort));
     const gates = await Promise.all(ports.map((port) => PeerGate.start(port)));
     const peers = gates.map(({ url }, n) => [NAMES[n] ?? '', url] as const);
     const config = [...CONFIG, ...(options.config ?? [])];
     const servers: EtcdServer[] = [];
     for (const [n, peerPort] of ports.entries()) {
-      const membership = { name: NAMES[n] ?? '', peerPort, peers, certificates };
+      const membership = { name: NAMES[n] ?? '', peerPort, peers, files };
       servers.push(await EtcdServer.member(membership, { ...options, config }));
     }
     const cluster = new EtcdCluster(servers, gates);
@@ -54,7 +55,9 @@ export class EtcdCluster {
     let leader: EtcdServer | undefined;
     await until('had a leader', async () => {
       const running = this.servers.filter((server) => server.running);
-      const leading = await Promise.all(running.map(leads));
+      // One that stands still may lead: another has to be asked.
+      const asked = running.map((server) => server.leads().catch(() => false));
+      const leading = await Promise.all(asked);
       const [first, ...others] = running.filter((_, n) => leading[n]);
       leader = first;
       return first !== undefined && others.length === 0 && (await first.healthy());
@@ -103,9 +106,4 @@ export class EtcdCluster {
 
 export function startEtcdCluster(options: EtcdOptions = {}): Promise<EtcdCluster> {
   return EtcdCluster.start(options);
-}
-
-/** One that stands still may lead: another has to be asked. */
-function leads(server: EtcdServer): Promise<boolean> {
-  return server.leads().catch(() => false);
 }

@@ -20,7 +20,7 @@ export interface EtcdOptions {
   readonly users?: readonly EtcdUser[];
 }
 
-export interface EtcdUser {
+interface EtcdUser {
   readonly name: string;
   readonly password: string;
   /** May read and write the keys that begin so. */
@@ -33,7 +33,8 @@ export interface Membership {
   readonly peerPort: number;
   /** The servers' names, and where others find them. */
   readonly peers: readonly (readonly [name: string, url: string])[];
-  readonly certificates: Readonly<Record<string, string>> | undefined;
+  /** Certificates and keys, if it speaks TLS. */
+  readonly files: Readonly<Record<string, string>> | undefined;
 }
 
 const ROOT = { name: 'root', password: 'root' };
@@ -51,17 +52,6 @@ export class EtcdServer extends LocalServer {
   readonly #tls: EtcdOptions['tls'];
   #withPasswords = false;
 
-  static async start(options: EtcdOptions = {}): Promise<EtcdServer> {
-    const [certified, peerPort] = [await certificatesFor(options), await freePort()];
-    const peers = [['alone', `http://127.0.0.1:${peerPort}`]] as const;
-    const membership = { name: 'alone', peerPort, peers, certificates: certified };
-    const server = await EtcdServer.member(membership, options);
-    return started(server, async () => {
-      await server.start();
-      await server.letIn(options.users);
-    });
-  }
-
   /** Not started: it answers when most members are there. */
   static async member(membership: Membership, options: EtcdOptions): Promise<EtcdServer> {
     const program = await findProgram(options.program ?? 'etcd');
@@ -72,7 +62,7 @@ export class EtcdServer extends LocalServer {
   private constructor(
     program: Command,
     ports: readonly [port: number, metricsPort: number, peerPort: number],
-    { name, peers, certificates: files = {} }: Membership,
+    { name, peers, files = {} }: Membership,
     { config = [], tls = false }: EtcdOptions,
   ) {
     super({ name: 'etcd', program, ports, env: UNSUPPORTED });
@@ -187,10 +177,13 @@ export class EtcdServer extends LocalServer {
   }
 }
 
-export function startEtcd(options: EtcdOptions = {}): Promise<EtcdServer> {
-  return EtcdServer.start(options);
-}
-
-export async function certificatesFor({ tls }: EtcdOptions): Promise<Membership['certificates']> {
-  return tls ? certificates() : undefined;
+export async function startEtcd(options: EtcdOptions = {}): Promise<EtcdServer> {
+  const files = options.tls ? await certificates() : undefined;
+  const peerPort = await freePort();
+  const peers = [['alone', `http://127.0.0.1:${peerPort}`]] as const;
+  const server = await EtcdServer.member({ name: 'alone', peerPort, peers, files }, options);
+  return started(server, async () => {
+    await server.start();
+    await server.letIn(options.users);
+  });
 }

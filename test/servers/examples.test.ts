@@ -3,8 +3,9 @@ import { migrateMysql } from 'holdfast/mysql';
 import { migratePostgres } from 'holdfast/postgres';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { start } from '../examples/run.ts';
+import { closing } from '../support/closing.ts';
 import { startMariadb } from './mariadb-server.ts';
 import { startPostgres } from './postgres-server.ts';
 import { RedisServer } from './redis-server.ts';
@@ -20,15 +21,13 @@ async function expectGood(name: string, url: string): Promise<string> {
 }
 
 test('on Redis, with what they lock elsewhere', async () => {
-  const server = await RedisServer.start();
-  onTestFinished(() => server.close());
+  const server = closing(await RedisServer.start());
   const url = `${server.url}?afterDataLoss=trust`;
   for (const name of ['gpu-pool', 'standby', 'order-queue']) await expectGood(name, url);
 });
 
 test('inventory on PostgreSQL', async () => {
-  const server = await startPostgres();
-  onTestFinished(() => server.close());
+  const server = closing(await startPostgres());
   const pool = new pg.Pool({ connectionString: server.url });
   await migratePostgres(pool);
   await expectGood('inventory', server.url);
@@ -38,8 +37,7 @@ test('inventory on PostgreSQL', async () => {
 });
 
 test('inventory on MariaDB', async () => {
-  const server = await startMariadb();
-  onTestFinished(() => server.close());
+  const server = closing(await startMariadb());
   const pool = createPool(server.url);
   await migrateMysql(pool);
   const { code, output } = await start('inventory', '--json', '--store', server.url).ended;

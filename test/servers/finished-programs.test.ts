@@ -2,7 +2,7 @@
  * A program that has nothing left to do ends, although it closed no locks: record 5. With real
  * processes, for nothing else shows what keeps one alive.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrateMysql } from 'holdfast/mysql';
@@ -13,7 +13,6 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { intLock } from '../interop/rows/tables.ts';
 import { allEnd, ended, LEAVES, program } from '../methods/processes/finished.ts';
-import type { OwnClient } from '../methods/processes/opened.ts';
 import { startTable } from '../stores/dynamodb/table.ts';
 import { startBucket } from '../stores/objects/bucket.ts';
 import { type Cluster, startCluster } from './cluster.ts';
@@ -39,25 +38,21 @@ Object.assign(process.env, {
 /** What the test and its programs open. */
 type Place = { readonly url: string; close(): Promise<unknown> };
 
-type By = 'its URL' | OwnClient;
-
 interface Kind {
   readonly start: () => Promise<Place>;
   /** Why it cannot be started here. */
   readonly why?: string | undefined;
-  /** What opens the store; default: its URL. */
-  readonly by?: readonly By[];
+  /** `its URL`, which is the default, or the clients by which the store is opened. */
+  readonly by?: readonly string[];
 }
-
-const BY_URL: readonly By[] = ['its URL'];
 
 const STORE_OPTIONS = '?afterDataLoss=trust';
 
 const SERVERS: Record<string, Kind> = {
   SQLite: {
     start: async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'holdfast-finished-'));
-      const close = async (): Promise<void> => rmSync(folder, { recursive: true, maxRetries: 10 });
+      const folder = await mkdtemp(join(tmpdir(), 'holdfast-finished-'));
+      const close = () => rm(folder, { recursive: true, maxRetries: 10 });
       return { url: `sqlite:${join(folder, 'locks.db')}`, close };
     },
   },
@@ -105,7 +100,7 @@ const SERVERS: Record<string, Kind> = {
   },
 };
 
-describe.for(Object.entries(SERVERS))('%s', ([, { start, why, by = BY_URL }]) => {
+describe.for(Object.entries(SERVERS))('%s', ([, { start, why, by = ['its URL'] }]) => {
   let server: Place;
   beforeAll(async () => {
     if (why === undefined) server = await start();

@@ -16,9 +16,10 @@ import * as connecting from 'holdfast/connect';
 import { memoryStore } from 'holdfast/memory';
 import * as nestjs from 'holdfast/nestjs';
 import * as nodeCron from 'holdfast/node-cron';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fetchModules } from '../../scripts/package/tools.ts';
 import { databaseFile } from '../methods/processes/child.ts';
+import { closing } from '../support/closing.ts';
 import { gate } from '../support/gate.ts';
 import { loadDecorated } from '../support/load-decorated.ts';
 import { startPostgres } from './postgres-server.ts';
@@ -95,8 +96,7 @@ describe('jobs of one customer take turns', () => {
   }
 
   test('in BullMQ', async () => {
-    const server = await RedisServer.start();
-    onTestFinished(() => server.close());
+    const server = closing(await RedisServer.start());
     const connection = { host: server.host, port: server.port };
     const { Queue } = installed('bullmq') as Untyped;
     const queue = new Queue('orders', { connection });
@@ -107,8 +107,7 @@ describe('jobs of one customer take turns', () => {
   });
 
   test('in Agenda', async () => {
-    const server = await startPostgres();
-    onTestFinished(() => server.close());
+    const server = closing(await startPostgres());
     const { Agenda } = installed('agenda') as Untyped;
     const { PostgresBackend } = installed('@agendajs/postgres-backend') as Untyped;
     const agendas: Untyped[] = [];
@@ -127,8 +126,7 @@ describe('jobs of one customer take turns', () => {
   });
 
   test('in pg-boss', async () => {
-    const server = await startPostgres();
-    onTestFinished(() => server.close());
+    const server = closing(await startPostgres());
     const PgBoss = installed('pg-boss') as Untyped;
     const bosses: Untyped[] = [];
     for (const locks of two) {
@@ -172,8 +170,7 @@ describe('of all instances, one runs', () => {
     const { SchedulerRegistry } = installed('@nestjs/schedule') as Untyped;
     const { AppModule } = load('nestjs');
     for (const _ of two) {
-      const app = await NestFactory.create(AppModule, QUIET);
-      onTestFinished(() => app.close());
+      const app = closing(await NestFactory.create(AppModule, QUIET));
       await app.init();
       await app.get(SchedulerRegistry).getCronJob('report').fireOnTick();
     }
@@ -208,8 +205,7 @@ describe('a request for an order that is being shipped is told so', () => {
   }
 
   test('by Fastify', async () => {
-    const app = load('fastify').orderServer(two[0]);
-    onTestFinished(() => app.close());
+    const app = closing(load('fastify').orderServer(two[0]));
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
     await expectBusy(others, () => ask(url));
   });
@@ -223,15 +219,11 @@ describe('a request for an order that is being shipped is told so', () => {
     process.env.LOCKS = `sqlite:${databaseFile()}`;
     const { FastifyAdapter } = installed('@nestjs/platform-fastify') as Untyped;
     const { AppModule } = load('nestjs');
-    const app =
-      platform === 'Fastify'
-        ? await NestFactory.create(AppModule, new FastifyAdapter(), QUIET)
-        : await NestFactory.create(AppModule, QUIET);
-    onTestFinished(() => app.close());
+    const server = platform === 'Fastify' ? [new FastifyAdapter()] : [];
+    const app = closing(await NestFactory.create(AppModule, ...server, QUIET));
     await app.listen(0, '127.0.0.1');
     const url = await app.getUrl();
-    const elsewhere = await connecting.connect(process.env.LOCKS);
-    onTestFinished(() => elsewhere.close());
+    const elsewhere = closing(await connecting.connect(process.env.LOCKS));
     await expectBusy(elsewhere, () => ask(url));
   });
 

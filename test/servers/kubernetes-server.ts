@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
-import { EtcdServer } from './etcd-server.ts';
+import { type EtcdServer, startEtcd } from './etcd-server.ts';
 import { kubeApiserver } from './kubernetes-program.ts';
 import { freePort } from './ports.ts';
 import { LocalServer, started } from './server-process.ts';
@@ -25,20 +25,17 @@ export class KubernetesServer extends LocalServer {
   static async start(): Promise<KubernetesServer> {
     const program = await kubeApiserver();
     const files = await certificates();
-    const etcd = await EtcdServer.start({ program: 'etcd-3.5' });
-    const server = new KubernetesServer(program, { port: await freePort(), etcd, files });
+    const etcd = await startEtcd({ program: 'etcd-3.5' });
+    const server = new KubernetesServer(program, await freePort(), etcd, files);
     return started(server, () => server.start());
   }
 
   private constructor(
     program: string,
-    options: {
-      readonly port: number;
-      readonly etcd: EtcdServer;
-      readonly files: Readonly<Record<string, string>>;
-    },
+    port: number,
+    etcd: EtcdServer,
+    files: Readonly<Record<string, string>>,
   ) {
-    const { port, etcd, files } = options;
     super({ name: 'kubernetes', program: [program], ports: [port] });
     this.ca = files['ca.crt'] ?? '';
     this.#etcd = etcd;

@@ -4,11 +4,11 @@
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { debianProgram, type Packages } from './debian.ts';
+import { madeOnce } from './made-once.ts';
 import { type Command, PLACES } from './programs.ts';
 
 const MAVEN: Packages = { release: 'bookworm', packages: ['maven', 'default-jre-headless'] };
@@ -34,7 +34,7 @@ export async function javaProgram(artifact: Artifact): Promise<JavaProgram> {
   const { cache } = PLACES;
   const java = await debianProgram({ ...MAVEN, cache }, 'lib/jvm/default-java/bin/java');
   const jars = join(cache, `maven+${folderName(artifact)}`);
-  if (!existsSync(jars)) await fetchInto(jars, artifact, java);
+  await madeOnce(jars, (draft) => fetchInto(draft, artifact, java));
   return { java, jars };
 }
 
@@ -46,26 +46,16 @@ function folderName({ name, version, with: others = [] }: Artifact): string {
 }
 
 async function fetchInto(jars: string, artifact: Artifact, java: Command): Promise<void> {
-  await mkdir(PLACES.cache, { recursive: true });
-  const folder = await mkdtemp(join(PLACES.cache, 'maven-'));
-  const root = join(folder, 'jars');
-  try {
-    await writeFile(join(folder, 'pom.xml'), projectOf(artifact));
-    const [program = '', ...args] = [...java, ...(await launching(folder))];
-    await promisify(execFile)(program, [...args, ...goal(folder, root)], { cwd: folder });
-    await checkJar(root, artifact);
-    await rename(root, jars).catch((error: unknown) => {
-      // Another process was faster.
-      if (!existsSync(jars)) throw error;
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const folder = dirname(jars);
+  await writeFile(join(folder, 'pom.xml'), projectOf(artifact));
+  const [program = '', ...args] = [...java, ...(await launching(folder))];
+  await promisify(execFile)(program, [...args, ...goal(folder, jars)], { cwd: folder });
+  await checkJar(jars, artifact);
 }
 
-async function checkJar(root: string, { name, version, sha256 }: Artifact): Promise<void> {
+async function checkJar(jars: string, { name, version, sha256 }: Artifact): Promise<void> {
   if (sha256 === undefined) return;
-  const jar = await readFile(join(root, `${name}-${version}.jar`));
+  const jar = await readFile(join(jars, `${name}-${version}.jar`));
   const found = createHash('sha256').update(jar).digest('hex');
   if (found !== sha256) throw new Error(`${name} ${version} has another checksum: ${found}`);
 }
@@ -83,11 +73,11 @@ async function launching(folder: string): Promise<string[]> {
   ];
 }
 
-function goal(folder: string, root: string): string[] {
+function goal(folder: string, jars: string): string[] {
   const plugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
   return ['--batch-mode', `-Dmaven.repo.local=${join(folder, 'repository')}`, plugin].concat(
     '-DincludeScope=runtime',
-    `-DoutputDirectory=${root}`,
+    `-DoutputDirectory=${jars}`,
   );
 }
 

@@ -17,11 +17,6 @@ export interface MysqlOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface ReplicaOptions {
-  /** The port where it finds its primary, such as that of a proxy. Default: the primary's own. */
-  readonly via?: number;
-}
-
 /** Who connects, and to which database. Default: root, and the database `test`. */
 export interface MysqlLogin {
   readonly user?: string;
@@ -131,8 +126,11 @@ export class MysqlServer extends LocalServer {
     }
   }
 
-  /** A read-only copy that follows this server, which has to have a binlog, and does not wait. */
-  async replica({ via = this.port }: ReplicaOptions = {}): Promise<MysqlServer> {
+  /**
+   * A read-only copy that follows this server, which has to have a binlog, and does not wait. It
+   * finds its primary at the port `via`, such as that of a proxy; default: the primary's own.
+   */
+  async replica({ via = this.port }: { readonly via?: number } = {}): Promise<MysqlServer> {
     const options = { binlog: true, primary: this };
     const made = new MysqlServer(this.#product, this.program, await freePort(), options);
     const replica = await made.#begin();

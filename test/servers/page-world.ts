@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { drizzle } from 'drizzle-orm/node-postgres';
-import type { Client } from 'hazelcast-client';
 import type { connect as connectAnywhere } from 'holdfast/connect';
 import * as etcd from 'holdfast/etcd';
 import * as hazelcastLocks from 'holdfast/hazelcast';
@@ -40,12 +39,15 @@ export async function openServerWorld(block: Snippet, ground: Ground): Promise<W
   const { connect } = replaced['holdfast/connect'] as { connect: typeof connectAnywhere };
   const url = `${ground.redis.url}?afterDataLoss=trust`;
   const ours: typeof connect = (_url, options) => connect(url, options);
-  Object.assign(replaced, modulesOf(ground, keep), { 'holdfast/connect': { connect: ours } });
+  const modules = modulesOf(ground, keep, clients);
+  Object.assign(replaced, modules, { 'holdfast/connect': { connect: ours } });
   return world;
 }
 
+type Clients = Readonly<Record<string, () => unknown>>;
+
 /** What docs/snippets.d.ts declares, by its name. */
-function clientsOf(ground: Ground, keep: Keep): Readonly<Record<string, () => unknown>> {
+function clientsOf(ground: Ground, keep: Keep): Clients {
   const newPool = (): pg.Pool =>
     keep(new pg.Pool({ connectionString: ground.postgres.url }), (pool) => pool.end());
   return {
@@ -57,7 +59,7 @@ function clientsOf(ground: Ground, keep: Keep): Readonly<Record<string, () => un
     mysql: () => keep(createPool(ground.mariadb.url), (pool) => pool.end()),
     redis: () => keep(new Redis(ground.redis.url), (redis) => redis.disconnect()),
     etcd: () => keep(etcd.etcdClient(ground.etcd.url), (client) => client.close()),
-    hazelcast: () => hazelcastAt(ground, keep),
+    hazelcast: async () => keep(await ground.hazelcast.connect(), (client) => client.shutdown()),
     session: () => {
       const client = zookeeper.zookeeperClient(ground.zookeeper.url);
       return keep(client.start(), (session) => session.close());
@@ -86,7 +88,7 @@ function prismaOn(pool: pg.Pool): object {
 }
 
 /** The packages of clients, and the entries whose stores are given an address. */
-function modulesOf(ground: Ground, keep: Keep): Record<string, Module> {
+function modulesOf(ground: Ground, keep: Keep, clients: Clients): Record<string, Module> {
   const trust = { afterDataLoss: 'trust' };
   const file = (name: string): string => readFileSync(join(ground.closedEtcd.folder, name), 'utf8');
   // The reader's own key and certificate are the server's here.
@@ -98,10 +100,8 @@ function modulesOf(ground: Ground, keep: Keep): Record<string, Module> {
   return {
     ioredis: { Redis: redisAt(ground, keep) },
     redis: {
-      createClient() {
-        const ours = createClient({ url: ground.redis.url });
-        return keep(ours, (client) => client.isOpen && client.destroy());
-      },
+      createClient: () =>
+        keep(createClient({ url: ground.redis.url }), (ours) => ours.isOpen && ours.destroy()),
     },
     pg: {
       Pool: class extends pg.Pool {
@@ -112,19 +112,14 @@ function modulesOf(ground: Ground, keep: Keep): Record<string, Module> {
       },
     },
     // As a default import finds it.
-    postgres: {
-      __esModule: true,
-      default: () => keep(postgres(ground.postgres.url, { max: 2 }), (sql) => sql.end()),
-    },
-    'mysql2/promise': {
-      createPool: () => keep(createPool(ground.mariadb.url), (pool) => pool.end()),
-    },
+    postgres: { __esModule: true, default: clients.sql },
+    'mysql2/promise': { createPool: clients.mysql },
     'holdfast/redisson': { redissonStore: deciding(redissonLocks.redissonStore, trust) },
     'holdfast/redis': {
       redisStore: deciding(redisLocks.redisStore, trust),
       plainRedisStore: deciding(redisLocks.plainRedisStore, trust),
     },
-    'hazelcast-client': { Client: { newHazelcastClient: () => hazelcastAt(ground, keep) } },
+    'hazelcast-client': { Client: { newHazelcastClient: clients.hazelcast } },
     // One member is enough to try what the pages say.
     'holdfast/hazelcast': {
       hazelcastStore: deciding(hazelcastLocks.hazelcastStore, { allowUnsafe: true }),
@@ -138,14 +133,10 @@ function modulesOf(ground: Ground, keep: Keep): Record<string, Module> {
       ...springLocks,
       springRedisStore: deciding(springLocks.springRedisStore, trust),
     },
-    'holdfast/etcd': etcdAt(ground, keep),
-    'holdfast/zookeeper': zookeeperAt(ground, keep),
+    'holdfast/etcd': etcdAt(ground, clients),
+    'holdfast/zookeeper': zookeeperAt(ground, clients),
     'node:fs': { readFileSync: (name: string) => files.get(name) },
   };
-}
-
-async function hazelcastAt({ hazelcast }: Ground, keep: Keep): Promise<Client> {
-  return keep(await hazelcast.connect(), (client) => client.shutdown());
 }
 
 /** What opens a store, with these options whatever the page says. */
@@ -169,29 +160,26 @@ function redisAt({ redis }: Ground, keep: Keep): new (where?: unknown) => Redis 
   };
 }
 
-function etcdAt({ etcd: open, closedEtcd }: Ground, keep: Keep): Module {
-  const { etcdStore, etcdClient } = etcd;
+function etcdAt({ etcd: open, closedEtcd }: Ground, clients: Clients): Module {
+  const { etcdStore } = etcd;
   return {
     etcdStore(...[address, options]: Parameters<typeof etcdStore>) {
       const isClosed = typeof address === 'object' && 'tls' in address;
       const ours = isClosed ? { ...address, endpoints: [closedEtcd.url] } : open.url;
       return etcdStore(ours, options);
     },
-    etcdClient: () => keep(etcdClient(open.url), (client) => client.close()),
+    etcdClient: clients.etcd,
   };
 }
 
-function zookeeperAt({ zookeeper: server }: Ground, keep: Keep): Module {
-  const { zookeeperStore, zookeeperClient } = zookeeper;
+function zookeeperAt({ zookeeper: server }: Ground, clients: Clients): Module {
+  const { zookeeperStore } = zookeeper;
   return {
     zookeeperStore(...[address, options]: Parameters<typeof zookeeperStore>) {
       const isClosed = typeof address === 'object' && 'tls' in address;
       const ours = isClosed ? { ...address, servers: [`localhost:${server.tlsPort}`] } : server.url;
       return zookeeperStore(ours, options);
     },
-    zookeeperClient: () => {
-      const client = zookeeperClient(server.url);
-      return { start: () => keep(client.start(), (session) => session.close()) };
-    },
+    zookeeperClient: () => ({ start: clients.session }),
   };
 }

@@ -7,7 +7,7 @@ import type { Login, PostgresServer } from './postgres-server.ts';
 import { type Command, findProgram } from './programs.ts';
 import { LocalServer, started } from './server-process.ts';
 
-export interface PgbouncerOptions {
+interface PgbouncerOptions {
   /** What a client keeps to itself: a connection of the server for a transaction, or for all. */
   readonly mode: 'transaction' | 'session';
   /** So many connections of the server for each user and database. Default: 20. */
@@ -18,13 +18,7 @@ export class Pgbouncer extends LocalServer {
   readonly #server: PostgresServer;
   readonly #file: string;
 
-  static async start(server: PostgresServer, options: PgbouncerOptions): Promise<Pgbouncer> {
-    const program = await findProgram('pgbouncer');
-    const pooler = new Pgbouncer(server, { ...options, program, port: await freePort() });
-    return started(pooler, () => pooler.start());
-  }
-
-  private constructor(
+  constructor(
     server: PostgresServer,
     options: PgbouncerOptions & { readonly program: Command; readonly port: number },
   ) {
@@ -83,9 +77,11 @@ export class Pgbouncer extends LocalServer {
   }
 }
 
-export function startPgbouncer(
+export async function startPgbouncer(
   server: PostgresServer,
   options: PgbouncerOptions,
 ): Promise<Pgbouncer> {
-  return Pgbouncer.start(server, options);
+  const program = await findProgram('pgbouncer');
+  const pooler = new Pgbouncer(server, { ...options, program, port: await freePort() });
+  return started(pooler, () => pooler.start());
 }

@@ -2,28 +2,16 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { closing } from '../support/closing.ts';
 import { directory } from '../support/directory.ts';
 import { until } from '../support/until.ts';
 import { type PostgresOptions, type PostgresServer, startPostgres } from './postgres-server.ts';
 import { alive, childrenOf } from './process-table.ts';
 import { findProgramIn, folderOf, PLACES } from './programs.ts';
 
-const closing: { close(): Promise<void> | void }[] = [];
-
-afterEach(async () => {
-  for (const each of closing.splice(0).reverse()) await each.close();
-});
-
-async function start(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const server = await startPostgres(options);
-  closing.push(server);
-  return server;
-}
-
-async function rowsOf(server: PostgresServer): Promise<unknown[]> {
-  const rows = await server.query<{ n: number }>('select n from t order by n');
-  return rows.map(({ n }) => n);
+async function start(options?: PostgresOptions): Promise<PostgresServer> {
+  return closing(await startPostgres(options));
 }
 
 describe('a PostgreSQL', () => {
@@ -73,8 +61,7 @@ describe('a PostgreSQL', () => {
     expect(place).toEqual({ setting: folderOf(program) });
     await server.query(`create function f() returns int language plpgsql
       as 'begin return 7; end'`);
-    const standby = await server.standby();
-    closing.push(standby);
+    const standby = closing(await server.standby());
     await standby.inStep();
     expect(await standby.query('select f()')).toEqual([{ f: 7 }]);
   });
@@ -86,7 +73,7 @@ describe('faults of a PostgreSQL', () => {
     await server.query('create table t (n int)');
     server.pause();
     await server.restart();
-    expect(await rowsOf(server)).toEqual([]);
+    expect(await server.query('select n from t')).toEqual([]);
     server.pause();
     await server.close();
     expect(server.running).toBe(false);

@@ -22,11 +22,6 @@ export interface PostgresOptions {
   readonly hba?: readonly string[];
 }
 
-export interface StandbyOptions {
-  /** The port where it finds its primary, such as that of a proxy. Default: the primary's own. */
-  readonly via?: number;
-}
-
 /** Who connects, and to which database. Default: the superuser, and the database `postgres`. */
 export interface Login {
   readonly user?: string;
@@ -89,18 +84,18 @@ export class PostgresServer extends LocalServer {
   }
 
   /** Ends its sessions, and then it. */
-  override async stop(): Promise<void> {
-    await this.process.end('SIGINT');
+  override stop(): Promise<void> {
+    return super.stop('SIGINT');
   }
 
   /** It stands still, or only the session of that pid: nothing is answered, no connection ends. */
   override pause(session?: number): void {
-    if (session === undefined) this.process.pause();
+    if (session === undefined) super.pause();
     else process.kill(session, 'SIGSTOP');
   }
 
   override resume(session?: number): void {
-    if (session === undefined) this.process.resume();
+    if (session === undefined) super.resume();
     else process.kill(session, 'SIGCONT');
   }
 
@@ -129,8 +124,11 @@ export class PostgresServer extends LocalServer {
     }
   }
 
-  /** A read-only copy that follows this server, which does not wait for it. */
-  async standby({ via = this.port }: StandbyOptions = {}): Promise<PostgresServer> {
+  /**
+   * A read-only copy that follows this server, which does not wait for it. It finds its primary at
+   * the port `via`, such as that of a proxy; default: the primary's own.
+   */
+  async standby({ via = this.port }: { readonly via?: number } = {}): Promise<PostgresServer> {
     const port = await freePort();
     const standby = new PostgresServer(this.program, port, this);
     return standby.#begin({}, async () => {

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { directory } from '../support/directory.ts';
 import { findProgramIn, PLACES, type ProgramName } from './programs.ts';
 
 const VERSIONS: readonly [ProgramName, option: string, says: RegExp][] = [
@@ -51,11 +51,9 @@ const SAID: readonly [ProgramName, file: string, says: string, taken: boolean][]
 ];
 
 function folderWith(file: string, says: string, mode: number): string {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-path-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, file), `#!/bin/sh\n[ "$1" = --version ] && echo '${says}'\n`, {
-    mode,
-  });
+  const folder = directory();
+  const script = `#!/bin/sh\n[ "$1" = --version ] && echo '${says}'\n`;
+  writeFileSync(join(folder, file), script, { mode });
   return folder;
 }
 

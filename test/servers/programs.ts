@@ -27,22 +27,18 @@ const PATH = [process.env.PATH ?? '', '/usr/lib/postgresql/15/bin'].join(delimit
 
 export const PLACES: Places = { path: PATH, cache: fileURLToPath(CACHE) };
 
-const BOOKWORM = {
-  release: 'bookworm',
-  packages: ['redis-server', 'postgresql-15', 'pgbouncer', 'mariadb-server-core', 'spin'],
-};
+const BOOKWORM = bookworm(
+  ...['redis-server', 'postgresql-15', 'pgbouncer', 'mariadb-server-core', 'spin'],
+);
 const TRIXIE = {
   release: 'trixie',
   packages: ['redis-server', 'valkey-server', 'tcc', 'openssl', 'ubuntu-keyring', 'debootstrap'],
 };
 /** A compiler is part of it, and the jars of ZooKeeper and of Curator lie beside it. */
-const JAVA = {
-  release: 'bookworm',
-  packages: [
-    ...['default-jre-headless', 'openjdk-17-jdk-headless'],
-    ...['libzookeeper-java', 'libcurator-recipes-java'],
-  ],
-};
+const JAVA = bookworm(
+  ...['default-jre-headless', 'openjdk-17-jdk-headless'],
+  ...['libzookeeper-java', 'libcurator-recipes-java'],
+);
 /** Debian knows where Ubuntu is, and by which keys. */
 const UBUNTU = {
   known: TRIXIE,
@@ -52,38 +48,28 @@ const UBUNTU = {
 /** Debian has no MySQL 8. */
 const NOBLE = { release: 'noble', packages: ['mysql-server-core-8.0'], archive: UBUNTU };
 /** A server that speaks as S3 does, in Python. Those of Debian ignore `If-Match` in a PUT. */
-const RESOLUTE = {
-  release: 'resolute',
-  components: 'main universe',
-  packages: ['python3-moto', 'python3-flask-cors'],
-  archive: UBUNTU,
-};
-
+const RESOLUTE = universe('resolute', 'python3-moto', 'python3-flask-cors');
 /** Debian has none, and later releases of Ubuntu neither. */
-const FOCAL = {
-  release: 'focal',
-  components: 'main universe',
-  packages: ['mongodb-server-core'],
-  archive: UBUNTU,
-};
-const JAMMY = {
-  release: 'jammy',
-  components: 'main universe',
-  packages: ['consul'],
-  archive: UBUNTU,
-};
-
+const FOCAL = universe('focal', 'mongodb-server-core');
+const JAMMY = universe('jammy', 'consul');
 /** Rules are checked by it, nothing is collected. */
-const PROMETHEUS = { release: 'bookworm', packages: ['prometheus'] };
+const PROMETHEUS = bookworm('prometheus');
 /** A browser without windows, and letters for it. */
-const BROWSER = { release: 'bookworm', packages: ['chromium', 'fonts-dejavu-core'] };
+const BROWSER = bookworm('chromium', 'fonts-dejavu-core');
 
 const etcdOf = (release: string): Packages => ({
   release,
   packages: ['etcd-server', 'etcd-client'],
 });
 
-const shellOf = (name: string): Packages => ({ release: 'bookworm', packages: [name] });
+function bookworm(...packages: readonly string[]): Packages {
+  return { release: 'bookworm', packages };
+}
+
+/** Of Ubuntu's packages, also those that its volunteers care for. */
+function universe(release: string, ...packages: readonly string[]): Packages {
+  return { release, components: 'main universe', packages, archive: UBUNTU };
+}
 
 interface Source {
   readonly onPath: string | undefined;
@@ -146,8 +132,8 @@ const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
   },
   chromium: { onPath: undefined, debian: BROWSER, inDebian: 'lib/chromium/chromium' },
   openssl: { onPath: 'openssl', debian: TRIXIE, inDebian: 'bin/openssl' },
-  zsh: { onPath: undefined, debian: shellOf('zsh'), inDebian: '../bin/zsh' },
-  fish: { onPath: undefined, debian: shellOf('fish'), inDebian: 'bin/fish' },
+  zsh: { onPath: undefined, debian: bookworm('zsh'), inDebian: '../bin/zsh' },
+  fish: { onPath: undefined, debian: bookworm('fish'), inDebian: 'bin/fish' },
 };
 
 const found = new Map<ProgramName, Promise<Command>>();

@@ -23,7 +23,7 @@ const AS_NOBODY = [
   ...['--inh-caps=+dac_override', '--ambient-caps=+dac_override'],
 ];
 
-const open = new Set<ServerProcess>();
+const open = new Set<LocalServer>();
 process.once('exit', () => {
   for (const server of open) server.closeNow();
 });
@@ -47,26 +47,55 @@ export function serverFolder(prefix: string): string {
   return folder;
 }
 
-export interface ServerProcessOptions {
-  readonly refusesRoot: boolean;
+/** What starts a server, and where. */
+interface ServerTerms {
+  /** Of its folder. */
+  readonly name: string;
+  readonly program: Command;
+  /** Where it listens, to be given back at its end; the first one is that of its clients. */
+  readonly ports: readonly number[];
+  /** Added to its environment. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  /** Default: false. */
+  readonly refusesRoot?: boolean;
   /** Removes what a server that was killed leaves elsewhere, before its folder goes. */
   readonly clearUp?: (folder: string) => void;
 }
 
-export class ServerProcess {
+/** A server on loopback, whatever it speaks. */
+export abstract class LocalServer {
+  readonly host = '127.0.0.1';
+  readonly port: number;
   readonly folder: string;
+  protected readonly program: Command;
+  protected readonly ports: readonly number[];
+  protected readonly env: NodeJS.ProcessEnv;
   readonly #refusesRoot: boolean;
-  readonly #clearUp: ServerProcessOptions['clearUp'];
+  readonly #clearUp: ServerTerms['clearUp'];
   #child: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
 
   /** Its folder is there from now on; the process is not. */
-  constructor(name: string, { refusesRoot, clearUp }: ServerProcessOptions) {
+  constructor({ name, program, ports, env, refusesRoot = false, clearUp }: ServerTerms) {
     const prefix = join(tmpdir(), `holdfast-${name}-`);
     this.folder = refusesRoot ? serverFolder(prefix) : mkdtempSync(prefix);
+    this.program = program;
+    this.ports = ports;
+    this.port = ports[0] ?? 0;
+    this.env = { ...process.env, ...env };
     this.#refusesRoot = refusesRoot;
     this.#clearUp = clearUp;
     open.add(this);
+  }
+
+  /** Of its program. */
+  protected abstract readonly args: readonly string[];
+
+  /** Whether it serves; what this throws counts as no. */
+  protected abstract answers(): Promise<boolean>;
+
+  get url(): string {
+    return `http://${this.host}:${this.port}`;
   }
 
   get running(): boolean {
@@ -87,17 +116,14 @@ export class ServerProcess {
     }
   }
 
-  /** Starts it and waits until it answers. */
-  async start(
-    command: readonly string[],
-    env: NodeJS.ProcessEnv,
-    answers: () => Promise<boolean>,
-  ): Promise<void> {
+  /** Starts it on the same ports, with the data that it left, and waits until it answers. */
+  async start(): Promise<void> {
     if (this.running) throw new Error('the server is running');
-    const [program = '', ...args] = mortal(command, this.#refusesRoot);
+    const [program = '', ...args] = mortal([...this.program, ...this.args], this.#refusesRoot);
     const log = openSync(join(this.folder, 'log'), 'a');
     // What it writes beside its data is in its folder too.
-    const child = spawn(program, args, { cwd: this.folder, env, stdio: ['ignore', log, log] });
+    const options = { cwd: this.folder, env: this.env };
+    const child = spawn(program, args, { ...options, stdio: ['ignore', log, log] });
     closeSync(log);
     this.#child = child;
     this.#ended = new Promise((resolve) => {
@@ -109,12 +135,12 @@ export class ServerProcess {
       child.once('error', end);
     });
     const ended = (): string | undefined => (this.#child === child ? undefined : this.log);
-    await until('did the server answer', answers, ended);
+    await until('did the server answer', () => this.answers(), ended);
   }
 
-  /** Asks it to end, and waits until it has. */
-  async end(signal: NodeJS.Signals): Promise<void> {
-    this.#child?.kill(signal);
+  /** Asks it to end, as an administrator does, and waits until it has. */
+  async stop(by: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    this.#child?.kill(by);
     await this.#ended;
   }
 
@@ -137,10 +163,17 @@ export class ServerProcess {
     signal(this.pid, 'SIGCONT');
   }
 
+  /** Kills it and starts it again. What it keeps when it is killed is there. */
+  async restart(): Promise<void> {
+    await this.kill();
+    await this.start();
+  }
+
   /** Ends it and removes its folder. */
   async close(): Promise<void> {
     await this.kill();
     this.closeNow();
+    for (const port of this.ports) giveBack(port);
   }
 
   /** The same for one who cannot wait. */
@@ -157,98 +190,6 @@ export class ServerProcess {
     const children = childrenOf(this.pid);
     for (const pid of [this.pid, ...children]) signal(pid, 'SIGKILL');
     return children;
-  }
-}
-
-/** What starts a server, and where. */
-export interface ServerTerms extends Partial<ServerProcessOptions> {
-  /** Of its folder. */
-  readonly name: string;
-  readonly program: Command;
-  /** Where it listens, to be given back at its end; the first one is that of its clients. */
-  readonly ports: readonly number[];
-  /** Added to its environment. */
-  readonly env?: NodeJS.ProcessEnv | undefined;
-}
-
-/** A server on loopback, whatever it speaks. */
-export abstract class LocalServer {
-  readonly host = '127.0.0.1';
-  readonly port: number;
-  protected readonly process: ServerProcess;
-  protected readonly program: Command;
-  protected readonly ports: readonly number[];
-  protected readonly env: NodeJS.ProcessEnv;
-
-  constructor({ name, program, ports, env, refusesRoot = false, clearUp }: ServerTerms) {
-    this.process = new ServerProcess(name, { refusesRoot, ...(clearUp && { clearUp }) });
-    this.program = program;
-    this.ports = ports;
-    this.port = ports[0] ?? 0;
-    this.env = { ...process.env, ...env };
-  }
-
-  /** Of its program. */
-  protected abstract readonly args: readonly string[];
-
-  /** Whether it serves; what this throws counts as no. */
-  protected abstract answers(): Promise<boolean>;
-
-  get url(): string {
-    return `http://${this.host}:${this.port}`;
-  }
-
-  get folder(): string {
-    return this.process.folder;
-  }
-
-  get running(): boolean {
-    return this.process.running;
-  }
-
-  get pid(): number {
-    return this.process.pid;
-  }
-
-  /** What it has logged, from its first start on. */
-  get log(): string {
-    return this.process.log;
-  }
-
-  /** Starts it on the same ports, with the data that it left, and waits until it answers. */
-  async start(): Promise<void> {
-    await this.process.start([...this.program, ...this.args], this.env, () => this.answers());
-  }
-
-  /** Ends it as an administrator does. */
-  async stop(): Promise<void> {
-    await this.process.end('SIGTERM');
-  }
-
-  /** Ends it as a crash does. */
-  async kill(): Promise<void> {
-    await this.process.kill();
-  }
-
-  /** It stands still: connections stay open and nothing is answered. */
-  pause(): void {
-    this.process.pause();
-  }
-
-  resume(): void {
-    this.process.resume();
-  }
-
-  /** Kills it and starts it again. What it keeps when it is killed is there. */
-  async restart(): Promise<void> {
-    await this.kill();
-    await this.start();
-  }
-
-  /** Ends it and removes its folder. */
-  async close(): Promise<void> {
-    await this.process.close();
-    for (const port of this.ports) giveBack(port);
   }
 }
 

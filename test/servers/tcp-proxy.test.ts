@@ -26,21 +26,18 @@ describe('a proxy', () => {
   let server: Server;
   let proxy: TcpProxy;
   const arrived: End[] = [];
-  const ends: End[] = [];
+  const dialled: End[] = [];
 
   beforeEach(async () => {
     port = await freePort();
-    server = createServer((socket) => {
-      arrived.push(new End(socket));
-      ends.push(...arrived.slice(-1));
-    });
+    server = createServer((socket) => void arrived.push(new End(socket)));
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
     proxy = await TcpProxy.start(port, 'mark');
   });
 
   afterEach(() => {
-    for (const { socket } of [...arrived.splice(0), ...ends.splice(0)]) socket.destroy();
+    for (const { socket } of [...arrived.splice(0), ...dialled.splice(0)]) socket.destroy();
     proxy.close();
     server.close();
     giveBack(port);
@@ -49,7 +46,7 @@ describe('a proxy', () => {
   async function dial(): Promise<Pair> {
     const before = arrived.length;
     const near = new End(connect(proxy.port, proxy.host));
-    ends.push(near);
+    dialled.push(near);
     await until('arrived', async () => arrived.length > before);
     return { near, far: arrived[before]! };
   }

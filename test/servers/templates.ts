@@ -1,16 +1,15 @@
 /** Data folders of new servers: made once, then copied, which takes a tenth of the time. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { madeOnce } from './made-once.ts';
 import { PLACES } from './programs.ts';
 import { serverFolder } from './server-process.ts';
 
 /**
- * Copies a data folder to `target`, and makes it before if it is not there. Many processes may ask
- * at once: the first to finish wins. `recipe` is all that its content depends on.
+ * Copies a data folder to `target`, and makes it before if it is not there. All that its content
+ * depends on is in `recipe`.
  */
 export async function copyTemplate(
   target: string,
@@ -19,17 +18,6 @@ export async function copyTemplate(
 ): Promise<void> {
   const digest = createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 16);
   const template = join(PLACES.cache, `data-${digest}`);
-  if (!existsSync(template)) {
-    await mkdir(PLACES.cache, { recursive: true });
-    const folder = serverFolder(join(PLACES.cache, 'making-'));
-    try {
-      await make(join(folder, 'data'));
-      await rename(join(folder, 'data'), template).catch(async (error: unknown) => {
-        if (!existsSync(template)) throw error;
-      });
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  }
+  await madeOnce(template, make, serverFolder);
   await promisify(execFile)('cp', ['-Rp', template, target]);
 }

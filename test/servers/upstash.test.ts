@@ -3,7 +3,7 @@
  * command that is posted on to it, and replies as Upstash's REST API does.
  */
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLocks } from 'holdfast';
 import { type Documents, documentStore } from 'holdfast/document';
@@ -18,49 +18,34 @@ import { RedisServer } from './redis-server.ts';
 
 const TOKEN = 'a secret';
 
-class Bridge {
-  readonly #redis: RedisServer;
-  readonly #client: Redis;
-  readonly #server: Server;
-
-  private constructor(redis: RedisServer) {
-    this.#redis = redis;
-    this.#client = new Redis(redis.url);
-    this.#server = createServer(async (request, response) => {
-      let body = '';
-      for await (const part of request.setEncoding('utf8')) body += part;
-      const allowed = request.headers.authorization === `Bearer ${TOKEN}`;
-      const reply = allowed ? await this.#reply(body) : { error: 'Unauthorized' };
-      const status = 'result' in reply ? 200 : allowed ? 400 : 401;
-      response.writeHead(status, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(reply));
-    });
-  }
-
-  static async start(): Promise<Bridge> {
-    const bridge = new Bridge(await RedisServer.start());
-    await once(bridge.#server.listen(0, '127.0.0.1'), 'listening');
-    return bridge;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  async close(): Promise<void> {
-    this.#server.close();
-    this.#client.disconnect();
-    await this.#redis.close();
-  }
-
-  async #reply(body: string): Promise<{ result: unknown } | { error: string }> {
+async function startBridge(): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const redis = await RedisServer.start();
+  const client = new Redis(redis.url);
+  const replyTo = async (body: string): Promise<{ result: unknown } | { error: string }> => {
     try {
       const [name = '', ...values] = JSON.parse(body) as string[];
-      return { result: await this.#client.call(name, ...values) };
+      return { result: await client.call(name, ...values) };
     } catch (error) {
       return { error: (error as Error).message };
     }
-  }
+  };
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request.setEncoding('utf8')) body += part;
+    const allowed = request.headers.authorization === `Bearer ${TOKEN}`;
+    const reply = allowed ? await replyTo(body) : { error: 'Unauthorized' };
+    const status = 'result' in reply ? 200 : allowed ? 400 : 401;
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(reply));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const close = async (): Promise<void> => {
+    server.close();
+    client.disconnect();
+    await redis.close();
+  };
+  return { url: `http://127.0.0.1:${port}`, close };
 }
 
 type Shown = { upstashDocuments(url: string, token: string): Documents };
@@ -74,7 +59,7 @@ async function shownDocuments(): Promise<Shown['upstashDocuments']> {
 }
 
 const upstashDocuments = await shownDocuments();
-const bridge = sharedServer(await missing('redis'), () => Bridge.start());
+const bridge = sharedServer(await missing('redis'), startBridge);
 const documents = (token = TOKEN): Documents => upstashDocuments(bridge().url, token);
 
 describe('Upstash, as the guide has it', () => {

@@ -21,34 +21,7 @@ export class ZookeeperEnsemble {
   readonly #ways: readonly Way[];
   readonly #ports: readonly number[];
 
-  static async start(options: ZookeeperServerOptions = {}): Promise<ZookeeperEnsemble> {
-    const ports = new Map<number, Ports>();
-    for (const id of IDS) ports.set(id, { quorum: await freePort(), election: await freePort() });
-    const ways: Way[] = [];
-    const servers: ZookeeperServer[] = [];
-    for (const id of IDS) {
-      const members: Record<number, string> = {};
-      for (const other of IDS) {
-        let { quorum, election } = ports.get(other) as Ports;
-        if (other !== id) {
-          const proxies = [await TcpProxy.start(quorum), await TcpProxy.start(election)] as const;
-          ways.push(...proxies.map((proxy) => ({ from: id, to: other, proxy })));
-          [quorum, election] = [proxies[0].port, proxies[1].port];
-        }
-        members[other] = `127.0.0.1:${quorum}:${election}`;
-      }
-      servers.push(await ZookeeperServer.prepare(options, { id, members }));
-    }
-    const all = [...ports.values()].flatMap(({ quorum, election }) => [quorum, election]);
-    const ensemble = new ZookeeperEnsemble(servers, ways, all);
-    return started(ensemble, () => Promise.all(servers.map((server) => server.start())));
-  }
-
-  private constructor(
-    servers: readonly ZookeeperServer[],
-    ways: readonly Way[],
-    ports: readonly number[],
-  ) {
+  constructor(servers: readonly ZookeeperServer[], ways: readonly Way[], ports: readonly number[]) {
     this.servers = servers;
     this.#ways = ways;
     this.#ports = ports;
@@ -122,8 +95,27 @@ export class ZookeeperEnsemble {
   }
 }
 
-export function startZookeeperEnsemble(
-  options?: ZookeeperServerOptions,
+export async function startZookeeperEnsemble(
+  options: ZookeeperServerOptions = {},
 ): Promise<ZookeeperEnsemble> {
-  return ZookeeperEnsemble.start(options);
+  const ports = new Map<number, Ports>();
+  for (const id of IDS) ports.set(id, { quorum: await freePort(), election: await freePort() });
+  const ways: Way[] = [];
+  const servers: ZookeeperServer[] = [];
+  for (const id of IDS) {
+    const members: Record<number, string> = {};
+    for (const other of IDS) {
+      let { quorum, election } = ports.get(other) as Ports;
+      if (other !== id) {
+        const proxies = [await TcpProxy.start(quorum), await TcpProxy.start(election)] as const;
+        ways.push(...proxies.map((proxy) => ({ from: id, to: other, proxy })));
+        [quorum, election] = [proxies[0].port, proxies[1].port];
+      }
+      members[other] = `127.0.0.1:${quorum}:${election}`;
+    }
+    servers.push(await ZookeeperServer.prepare(options, { id, members }));
+  }
+  const all = [...ports.values()].flatMap(({ quorum, election }) => [quorum, election]);
+  const ensemble = new ZookeeperEnsemble(servers, ways, all);
+  return started(ensemble, () => Promise.all(servers.map((server) => server.start())));
 }

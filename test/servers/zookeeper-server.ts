@@ -13,8 +13,6 @@ import { LocalServer, started } from './server-process.ts';
 export interface ZookeeperServerOptions {
   /** Lines of its configuration, after those that every server here has. */
   readonly config?: readonly string[];
-  /** Files that its folder holds at the start, by their names. */
-  readonly files?: Readonly<Record<string, string>>;
   /**
    * As its makers start it: it waits for the disk, its heap may grow, and its unit of time is 2 s.
    * Default: false, and 200 ms, so that sessions of 400 ms are possible.
@@ -72,15 +70,7 @@ export class ZookeeperServer extends LocalServer {
   protected readonly args: readonly string[];
   readonly #data: string;
 
-  static async start(
-    options: ZookeeperServerOptions = {},
-    membership?: Membership,
-  ): Promise<ZookeeperServer> {
-    const server = await ZookeeperServer.prepare(options, membership);
-    return started(server, () => server.start());
-  }
-
-  /** The same, but it does not run yet. */
+  /** It does not run yet. */
   static async prepare(
     options: ZookeeperServerOptions,
     membership?: Membership,
@@ -98,14 +88,13 @@ export class ZookeeperServer extends LocalServer {
     options: ZookeeperServerOptions & { readonly membership: Membership | undefined },
   ) {
     super({ name: 'zookeeper', program: java, ports });
-    const { inProduction = false, config = [], files = {}, tls, membership } = options;
+    const { inProduction = false, config = [], tls, membership } = options;
     const tickTime = inProduction ? 2000 : 200;
     const { folder } = this;
     const data = join(folder, 'data');
     this.#data = data;
     mkdirSync(data);
     if (membership) writeFileSync(join(data, 'myid'), `${membership.id}\n`);
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
     if (tls) writeFileSync(join(folder, 'server.pem'), tls.pem);
     const lines = [
       ...[`dataDir=${data}`, `clientPort=${this.port}`, `clientPortAddress=${this.host}`],
@@ -174,8 +163,11 @@ export class ZookeeperServer extends LocalServer {
   }
 }
 
-export function startZookeeper(options?: ZookeeperServerOptions): Promise<ZookeeperServer> {
-  return ZookeeperServer.start(options);
+export async function startZookeeper(
+  options: ZookeeperServerOptions = {},
+): Promise<ZookeeperServer> {
+  const server = await ZookeeperServer.prepare(options);
+  return started(server, () => server.start());
 }
 
 /** How to run a Java source file that may use ZooKeeper's client and Curator. */

@@ -203,13 +203,11 @@ export function failure(over: Partial<Pick<StoreError, 'retryable' | 'outcome'>>
   return new StoreError('broken', { retryable: true, outcome: 'unknown', ...over });
 }
 
+type Outcome<T> = { value?: T; error?: unknown; done: boolean };
+
 /** What became of a promise so far. */
-export function watchOutcome<T>(promise: Promise<T>): {
-  value?: T;
-  error?: unknown;
-  done: boolean;
-} {
-  const outcome: { value?: T; error?: unknown; done: boolean } = { done: false };
+export function watchOutcome<T>(promise: Promise<T>): Outcome<T> {
+  const outcome: Outcome<T> = { done: false };
   promise.then(
     (value) => Object.assign(outcome, { value, done: true }),
     (error: unknown) => Object.assign(outcome, { error, done: true }),

@@ -7,11 +7,6 @@ import { expect } from 'vitest';
 import { until } from '../../support/until.ts';
 import { sleep } from './bed.ts';
 
-interface CrowdOptions {
-  /** No wait ends with an error, and all tokens are of one lineage. Default: false. */
-  readonly strict?: boolean;
-}
-
 export class Crowd {
   /** What must not happen, in words. */
   readonly #violations: string[] = [];
@@ -22,11 +17,14 @@ export class Crowd {
   readonly #givenUp = new AbortController();
   #over = false;
 
-  /** One task for each of these locks and resources; they begin at once. */
+  /**
+   * One task for each of these locks and resources; they begin at once. `strict`: no wait ends with
+   * an error, and all tokens are of one lineage.
+   */
   constructor(
     all: readonly Locks[],
     resources: readonly string[],
-    { strict = false }: CrowdOptions = {},
+    { strict = false }: { readonly strict?: boolean } = {},
   ) {
     this.#strict = strict;
     this.#tasks = all.flatMap((locks) => resources.map((name) => this.#work(locks, name)));

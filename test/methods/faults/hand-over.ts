@@ -4,12 +4,11 @@ import { expect, test } from 'vitest';
 import { patiently } from '../../support/patiently.ts';
 import { Child } from '../processes/child.ts';
 import type { Passed, PasserOptions } from '../processes/children/passer.ts';
-import type { Bed, Place, StoreOptions } from './bed.ts';
-import { hasWaiter, LONG_TTL_MS, MAX_TTL_MS, TTL_MS } from './bed.ts';
+import { type Bed, hasWaiter, LONG_TTL_MS, MAX_TTL_MS, type Place, TTL_MS } from './bed.ts';
 import { Fenced } from './fenced.ts';
 
-interface World<At> {
-  readonly server: At;
+interface World {
+  readonly server: Place;
   readonly store: Store;
   readonly locks: Locks;
   readonly fenced: Fenced;
@@ -17,13 +16,10 @@ interface World<At> {
 }
 
 /** `patient`: nothing dies of old age in it. */
-async function worldOf<Options extends StoreOptions, At extends Place>(
-  bed: Bed<Options, At>,
-  patient: boolean,
-): Promise<World<At>> {
+async function worldOf(bed: Bed, patient: boolean): Promise<World> {
   const server = await bed.server();
   const [ttl, maxTtl] = patient ? [LONG_TTL_MS, LONG_TTL_MS] : [TTL_MS, MAX_TTL_MS];
-  const store = bed.store(server, { maxTtl } as Options);
+  const store = bed.store(server, { maxTtl });
   const url = bed.urlOf(server, maxTtl);
   return {
     ...{ server, store, locks: bed.locksOn(store, ttl), fenced: bed.use(new Fenced()) },
@@ -33,14 +29,12 @@ async function worldOf<Options extends StoreOptions, At extends Place>(
 }
 
 /** What becomes of a write that says this token. */
-function write({ store, fenced }: World<unknown>, token: bigint, writer: string): string {
+function write({ store, fenced }: World, token: bigint, writer: string): string {
   return fenced.write({ resource: 'mutex', lineage: store.lineage, token }, writer);
 }
 
 /** One after the other, for children belong to a test. */
-export function handOverFaults<Options extends StoreOptions, At extends Place>(
-  newBed: () => Bed<Options, At>,
-): void {
+export function handOverFaults(newBed: () => Bed): void {
   test('goes on when its giver is killed, whose late write is refused', async () => {
     await using bed = newBed();
     const world = await worldOf(bed, true);

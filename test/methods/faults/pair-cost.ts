@@ -5,12 +5,6 @@ import { expect } from 'vitest';
 import { Answer } from '../../../src/base/answer.ts';
 import { claimOf } from './bed.ts';
 
-interface PairCost {
-  readonly promises: number;
-  /** Those that run for as long as the limit of a request. */
-  readonly timers: number;
-}
-
 /** Limits of requests are seconds; what a store does a little later waits for less, in ms. */
 const LIMIT_MS = 100;
 
@@ -27,10 +21,10 @@ export async function expectNoCost(store: Store): Promise<void> {
 }
 
 /**
- * That of so many claims and releases, one after another, by the count of Node. They are heard
- * without a promise, as core does.
+ * What so many claims and releases make, one after another, by the count of Node: promises, and
+ * timers for as long as the limit of a request. They are heard without a promise, as core does.
  */
-async function costOfPairs(store: Store, pairs: number): Promise<PairCost> {
+async function costOfPairs(store: Store, pairs: number) {
   const made = new Map<string, number>();
   const hook = createHook({
     init: (_, type, __, { _idleTimeout = LIMIT_MS }: { _idleTimeout?: number }) => {

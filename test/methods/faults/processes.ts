@@ -5,11 +5,11 @@ import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
 import { Child, databaseFile } from '../processes/child.ts';
 import type { Found, HolderOptions } from '../processes/children/holder.ts';
-import type { Missed, NewestOptions } from '../processes/children/newest.ts';
+import type { Missed } from '../processes/children/newest.ts';
 import type { Ran, RunnerOptions } from '../processes/children/runner.ts';
 import type { Begun, StarterOptions } from '../processes/children/starter.ts';
-import { machineMs } from '../processes/children/talk.ts';
-import type { Bed, Place, StoreOptions } from './bed.ts';
+import { machineMs, type OnStore } from '../processes/children/talk.ts';
+import type { Bed, Place } from './bed.ts';
 import { claimOf, hasWaiter, inTurn, MAX_TTL_MS, sleep, TTL_MS } from './bed.ts';
 import { Fenced } from './fenced.ts';
 import { firstGrant, type Grant } from './scene.ts';
@@ -18,8 +18,8 @@ const HOUR_MS = 3_600_000;
 
 type Held = { readonly token: bigint };
 
-interface Holder<At> {
-  readonly server: At;
+interface Holder {
+  readonly server: Place;
   readonly store: Store;
   readonly child: Child;
   readonly held: Held;
@@ -30,10 +30,7 @@ interface Holder<At> {
 type Manner = Pick<HolderOptions, 'how' | 'ifBusy' | 'clockOffMs'>;
 
 /** A child that holds the mutex. */
-async function holder<Options extends StoreOptions, At extends Place>(
-  bed: Bed<Options, At>,
-  manner: Manner,
-): Promise<Holder<At>> {
+async function holder(bed: Bed, manner: Manner): Promise<Holder> {
   const server = await bed.server();
   const file = databaseFile();
   const fenced = bed.use(new Fenced(`${file}.data`));
@@ -48,12 +45,8 @@ function childOf(store: string, file: string, manner: Manner): Child {
 }
 
 /** The new holder's write, as its fence allows. */
-function write(
-  { store, fenced }: Pick<Holder<unknown>, 'store' | 'fenced'>,
-  { claim, token }: Grant,
-): void {
-  const { resource } = claim;
-  const written = { resource, lineage: store.lineage, token: token * 1024n };
+function write({ store, fenced }: Holder, { claim, token }: Grant): void {
+  const written = { resource: claim.resource, lineage: store.lineage, token: token * 1024n };
   expect(fenced.write(written, 'the new holder')).toBe('written');
 }
 
@@ -65,37 +58,29 @@ function expectContained(found: Found, { at }: Grant): void {
 }
 
 /** One after the other, for children belong to a test. */
-export function processFaults<Options extends StoreOptions, At extends Place>(
-  newBed: () => Bed<Options, At>,
-): void {
+export function processFaults(newBed: () => Bed): void {
   const inBed = inTurn(newBed);
-  inBed('is stopped past its TTL: it finds its lease lost, its write refused', async (bed) => {
-    const holding = await holder(bed, { how: 'watch' });
-    const { store, child, fenced, server } = holding;
-    child.kill('SIGSTOP');
-    const grant = await firstGrant(store, 'mutex');
-    write(holding, grant);
-    child.kill('SIGCONT');
-    const found = await child.next<Found>('lost');
-    expectContained(found, grant);
-    expect(found).toMatchObject({ reason: 'stalled', write: 'STALE_TOKEN' });
-    expect(fenced.writer).toBe('the new holder');
-    child.tell({ type: 'enough' });
-    await child.exited();
-    await store.release([grant.claim]);
-    await bed.end(server);
-  });
-
-  inBed('is stopped between its look and its write: the fence refuses the write', async (bed) => {
-    const holding = await holder(bed, { how: 'stop' });
-    const grant = await firstGrant(holding.store, 'mutex');
-    write(holding, grant);
-    holding.child.kill('SIGCONT');
-    const found = await holding.child.next<Found>('lost');
-    expectContained(found, grant);
-    expect(found).toMatchObject({ reason: 'stalled', write: 'STALE_TOKEN' });
-    expect(holding.fenced.writer).toBe('the new holder');
-  });
+  for (const [stopped, how] of [
+    ['past its TTL: it finds its lease lost, its write refused', 'watch'],
+    ['between its look and its write: the fence refuses the write', 'stop'],
+  ] as const) {
+    inBed(`is stopped ${stopped}`, async (bed) => {
+      const holding = await holder(bed, { how });
+      const { store, child, fenced, server } = holding;
+      if (how === 'watch') child.kill('SIGSTOP');
+      const grant = await firstGrant(store, 'mutex');
+      write(holding, grant);
+      child.kill('SIGCONT');
+      const found = await child.next<Found>('lost');
+      expectContained(found, grant);
+      expect(found).toMatchObject({ reason: 'stalled', write: 'STALE_TOKEN' });
+      expect(fenced.writer).toBe('the new holder');
+      child.tell({ type: 'enough' });
+      await child.exited();
+      await store.release([grant.claim]);
+      await bed.end(server);
+    });
+  }
 
   inBed('is stopped for a moment: the lease goes on', async (bed) => {
     const { store, child, held } = await holder(bed, { how: 'watch' });
@@ -166,8 +151,8 @@ export function processFaults<Options extends StoreOptions, At extends Place>(
     const locks = bed.locks(server);
     const first = await patiently(locks.mutex('mutex'));
     const begin = async (): Promise<Child> => {
-      const options = { store: bed.urlOf(server, MAX_TTL_MS), ttl: TTL_MS };
-      const child = new Child('newest', options satisfies NewestOptions);
+      const options: OnStore = { store: bed.urlOf(server, MAX_TTL_MS), ttl: TTL_MS };
+      const child = new Child('newest', options);
       await until('did it wait alone', async () => {
         const { waiters } = await locks.inspect('mutex');
         return waiters.length === 1 && waiters[0]?.holder.pid === child.pid;

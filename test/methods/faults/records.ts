@@ -2,7 +2,7 @@
 import type { Store } from 'holdfast';
 import { expect, test } from 'vitest';
 import { until } from '../../support/until.ts';
-import { type Bed, claimOf, LONG_TTL_MS, type Place, type StoreOptions } from './bed.ts';
+import { type Bed, claimOf, LONG_TTL_MS } from './bed.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -20,10 +20,8 @@ export async function expectOwnRecords(store: Keeping, names: readonly string[])
   for await (const name of store.list?.('') ?? []) expect.unreachable(name);
 }
 
-export function recordFaults<Options extends StoreOptions, At extends Place>(
-  newBed: () => Bed<Options, At>,
-): void {
-  const patient = { maxTtl: LONG_TTL_MS } as Options;
+export function recordFaults(newBed: () => Bed): void {
+  const patient = { maxTtl: LONG_TTL_MS };
 
   test.concurrent('a record whose answer is lost is there, and may be kept again', async () => {
     await using bed = newBed();

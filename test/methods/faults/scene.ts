@@ -94,7 +94,7 @@ async function tryUntil({ store, resource, over }: Tries): Promise<Grant | undef
 /** A server or a proxy, or what opens a store. */
 type Open<Options> = Place | ((options: Options) => Promise<Store>);
 
-export interface SceneOptions<Options> {
+interface SceneOptions<Options> {
   readonly holder: Open<Options>;
   readonly others: Open<Options>;
   /** Of the holder's store and of the others'. */
@@ -146,6 +146,12 @@ export class Scene<At extends Place> {
 
   get reasons(): (LossReason | undefined)[] {
     return [this.probed, this.queued].map(({ lease }) => lease.loss?.reason);
+  }
+
+  /** The holder is told of both, by its own clock. */
+  async expectExpired(): Promise<void> {
+    await until('knew the holder', () => this.probed.told && this.queued.told);
+    expect(this.reasons).toEqual(['expired', 'expired']);
   }
 
   /** The holder loses both, is told first, and the others get them. */

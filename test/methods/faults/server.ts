@@ -8,6 +8,7 @@ import { Scene } from './scene.ts';
 
 export interface Mortal extends Place {
   kill(): Promise<void>;
+  /** Again, with what it has kept. */
   start(): Promise<void>;
   /** Killed and started. */
   restart(): Promise<void>;
@@ -15,33 +16,25 @@ export interface Mortal extends Place {
   resume(): void;
 }
 
-type NewBed<Options extends StoreOptions, At extends Mortal> = () => Bed<Options, At>;
+type NewBed = () => Bed<StoreOptions, Mortal>;
 
 /** While it is away, its clients go by their own clocks. */
-export function absentServer<Options extends StoreOptions, At extends Mortal>(
-  newBed: NewBed<Options, At>,
-): void {
+export function absentServer(newBed: NewBed): void {
   const it = onServer(newBed);
 
-  it('is dead for longer than a TTL: the holder is told by its clock', async (bed, server) => {
-    const scene = await Scene.set(bed, { holder: server, others: server });
-    await server.kill();
-    await until('knew the holder', async () => scene.probed.told && scene.queued.told);
-    expect(scene.reasons).toEqual(['expired', 'expired']);
-    await server.start();
-    await scene.expectSucceeded();
-    await scene.leave(server);
-  });
-
-  it('stands still past the TTL: the holder is told by its clock', async (bed, server) => {
-    const scene = await Scene.set(bed, { holder: server, others: server });
-    server.pause();
-    await until('knew the holder', async () => scene.probed.told && scene.queued.told);
-    expect(scene.reasons).toEqual(['expired', 'expired']);
-    server.resume();
-    await scene.expectSucceeded();
-    await scene.leave(server);
-  });
+  for (const [absence, leave, comeBack] of [
+    ['is dead for longer than a TTL', 'kill', 'start'],
+    ['stands still past the TTL', 'pause', 'resume'],
+  ] as const) {
+    it(`${absence}: the holder is told by its clock`, async (bed, server) => {
+      const scene = await Scene.set(bed, { holder: server, others: server });
+      await server[leave]();
+      await scene.expectExpired();
+      await server[comeBack]();
+      await scene.expectSucceeded();
+      await scene.leave(server);
+    });
+  }
 
   it('stands still for a moment: the leases go on unconfirmed', async (bed, server) => {
     const scene = await Scene.set(bed, { holder: server, others: server, ttl: RESTART_TTL_MS });
@@ -55,9 +48,7 @@ export function absentServer<Options extends StoreOptions, At extends Mortal>(
   });
 }
 
-export function loneServer<Options extends StoreOptions, At extends Mortal>(
-  newBed: NewBed<Options, At>,
-): void {
+export function loneServer(newBed: NewBed): void {
   absentServer(newBed);
   const it = onServer(newBed);
 

@@ -5,7 +5,7 @@ import { until } from '../../support/until.ts';
 import { disorderOf } from '../histories/holds.ts';
 import { Child } from '../processes/child.ts';
 import type { Booked, BookerOptions } from '../processes/children/booker.ts';
-import { type Bed, MAX_TTL_MS, type Place, type StoreOptions, sleep, TTL_MS } from './bed.ts';
+import { type Bed, MAX_TTL_MS, sleep, TTL_MS } from './bed.ts';
 
 const NAMES = ['a', 'b', 'c'].map((name) => `{seat} ${name}`);
 const PROCESSES = 5;
@@ -41,9 +41,7 @@ async function bookTogether(store: string, locks: Locks): Promise<void> {
   }
 }
 
-export function bookingFaults<Options extends StoreOptions, At extends Place>(
-  newBed: () => Bed<Options, At>,
-): void {
+export function bookingFaults(newBed: () => Bed): void {
   test('no two hold the same, and who is killed or stopped lets all of its locks go', async () => {
     await using bed = newBed();
     const server = await bed.server();

@@ -1,18 +1,12 @@
 /** Databases as the fault tests of all stores see them. */
 import { expect, vi } from 'vitest';
 import { until } from '../../support/until.ts';
-import { Bed, type Place, type StoreOptions } from './bed.ts';
+import { Bed, type StoreOptions } from './bed.ts';
+import type { Mortal } from './server.ts';
 
-export interface SqlServer extends Place {
+export interface SqlServer extends Mortal {
   /** As whoever may do everything. */
   query(sql: string): Promise<readonly object[]>;
-  kill(): Promise<void>;
-  /** Again, with what it has kept. */
-  start(): Promise<void>;
-  /** Kills and starts it. */
-  restart(): Promise<void>;
-  pause(): void;
-  resume(): void;
   close(): Promise<void>;
 }
 

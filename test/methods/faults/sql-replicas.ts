@@ -28,18 +28,22 @@ export interface Pair<At> {
   readonly between: TcpProxy;
 }
 
-interface Replicas<Options extends StoreOptions, At extends Replicated> {
-  newBed(): SqlBed<Options, At>;
-  pair(bed: SqlBed<Options, At>): Promise<Pair<At>>;
+type ReplicatedBed<Options extends StoreOptions = StoreOptions> = SqlBed<Options, Replicated>;
+
+interface Replicas<Options extends StoreOptions> {
+  newBed(): ReplicatedBed<Options>;
+  pair(bed: ReplicatedBed<Options>): Promise<Pair<Replicated>>;
   /** Programs that go where the address leads, or find out who takes writes. */
-  programs(bed: SqlBed<Options, At>, address: TcpProxy, pair: Pair<At>): readonly Locks[];
+  programs(
+    bed: ReplicatedBed<Options>,
+    address: TcpProxy,
+    pair: Pair<Replicated>,
+  ): readonly Locks[];
   /** What an error calls it. */
   readonly called: string;
 }
 
-export function replicaFaults<Options extends StoreOptions, At extends Replicated>(
-  replicas: Replicas<Options, At>,
-): void {
+export function replicaFaults<Options extends StoreOptions>(replicas: Replicas<Options>): void {
   test('is promoted under load: nobody is granted what is held, and all get on', async () => {
     await using bed = replicas.newBed();
     const pair = await replicas.pair(bed);
@@ -51,8 +55,7 @@ export function replicaFaults<Options extends StoreOptions, At extends Replicate
     address.lead(pair.standby.port);
     await crowd.goesOn();
     await crowd.expectOrder();
-    await bed.leave();
-    await bed.expectNothingLeft(pair.standby);
+    await bed.end(pair.standby);
   });
 
   test('has a lease, which goes on when it is promoted', async () => {
@@ -97,12 +100,12 @@ export function replicaFaults<Options extends StoreOptions, At extends Replicate
 }
 
 /** The standby is promoted beside a primary that lives on: two believe, and the fence holds. */
-export async function split<Options extends StoreOptions, At extends Replicated>(
-  bed: SqlBed<Options, At>,
-  { primary, standby }: Pair<At>,
+export async function split(
+  bed: ReplicatedBed,
+  { primary, standby }: Pair<Replicated>,
   { shop, held }: { readonly shop: Client; held?(): Promise<void> },
 ): Promise<void> {
-  const options = { maxTtl: LONG_TTL_MS } as Options;
+  const options = { maxTtl: LONG_TTL_MS };
   const lease = await patiently(bed.locks(primary, options).mutex('split'));
   await held?.();
   await standby.inStep();

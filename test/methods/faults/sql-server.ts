@@ -14,12 +14,8 @@ import type { SqlBed, SqlServer } from './sql-bed.ts';
 /** Two heartbeats may fail and the lease goes on, also on a busy machine. */
 const PATIENT_TTL_MS = paced(6000);
 
-type NewBed<Options extends StoreOptions, At extends SqlServer> = () => SqlBed<Options, At>;
-
 /** Commits are on disk before they are answered. */
-export function serverFaults<Options extends StoreOptions, At extends SqlServer>(
-  newBed: NewBed<Options, At>,
-): void {
+export function serverFaults(newBed: () => SqlBed): void {
   loneServer(newBed);
   const it = onServer(newBed);
 
@@ -79,9 +75,7 @@ export function serverFaults<Options extends StoreOptions, At extends SqlServer>
 }
 
 /** Somebody else stands still in a transaction. */
-export function rowFaults<Options extends StoreOptions, At extends SqlServer>(
-  newBed: NewBed<Options, At>,
-): void {
+export function rowFaults(newBed: () => SqlBed): void {
   const it = onServer(newBed);
 
   it('the row of one resource: the others go on, the rest fails in time', async (bed, server) => {
@@ -111,8 +105,7 @@ export function rowFaults<Options extends StoreOptions, At extends SqlServer>(
   });
 
   it('the row of one lease: the others have their heartbeats', async (bed, server) => {
-    const options = { maxTtl: PATIENT_TTL_MS } as Options;
-    const locks = bed.locksOn(bed.store(server, options), PATIENT_TTL_MS);
+    const locks = bed.locksOn(bed.store(server, { maxTtl: PATIENT_TTL_MS }), PATIENT_TTL_MS);
     // Not in the order of the alphabet, nor in the middle.
     const names = Array.from({ length: 11 }, (_, n) => `lease ${n * 7}`);
     const [stuck, ...free] = await Promise.all(names.map((name) => patiently(locks.mutex(name))));
@@ -194,21 +187,20 @@ export function rowFaults<Options extends StoreOptions, At extends SqlServer>(
   });
 }
 
-interface Lazy<Options extends StoreOptions, At extends SqlServer> {
-  readonly bed: SqlBed<Options, At>;
+interface Lazy<Options extends StoreOptions> {
+  readonly bed: SqlBed<Options>;
   /** Whose commits are answered before they are on disk. */
-  readonly server: At;
+  readonly server: SqlServer;
   readonly options?: Options;
 }
 
 /** It may have forgotten all leases, or one alone, or none. */
-export async function expectContainedLoss<Options extends StoreOptions, At extends SqlServer>({
+export async function expectContainedLoss<Options extends StoreOptions>({
   bed,
   server,
-  options,
-}: Lazy<Options, At>): Promise<void> {
-  const both = { holder: server, others: server };
-  const scene = await Scene.set(bed, options ? { ...both, options } : both);
+  ...options
+}: Lazy<Options>): Promise<void> {
+  const scene = await Scene.set(bed, { holder: server, others: server, ...options });
   const fell = Date.now();
   await server.restart();
   const fresh = await firstGrant(scene.prober, 'fresh');

@@ -11,29 +11,10 @@ import { quorum } from 'holdfast/quorum';
 import { plainRedisStore, type RedisClient, redisStore } from 'holdfast/redis';
 import { springJdbcStore, springRedisStore } from 'holdfast/spring';
 
-/** Clients that the program has made itself, or stores that no URL names. */
-export type OwnClient =
-  | 'ioredis'
-  | 'node-redis'
-  | 'plain keys'
-  | "Spring's keys"
-  | 'a quorum'
-  | 'pg'
-  | 'postgres'
-  | "Spring's table by Kysely"
-  | 'mysql2'
-  | 'mariadb'
-  | 'Knex'
-  | 'Sequelize'
-  | 'mongodb'
-  | 'hazelcast'
-  | 'fenced locks'
-  | "client-go's leases";
-
 export interface OpenTerms {
   /** A URL, of the store or of this client; of Hazelcast its members, of a quorum several. */
   readonly url: string;
-  readonly client?: OwnClient | undefined;
+  readonly client?: string | undefined;
   /** For an ORM: a file that finds its package. */
   readonly modules?: string | undefined;
 }
@@ -47,10 +28,12 @@ interface Opened {
 const TRUST = { afterDataLoss: 'trust' } as const;
 
 /**
+ * Clients that the program has made itself, or stores that no URL names.
+ *
  * Most stores connect as a client would, which itself never does. Those with an `end` do: a pool
  * that does not show how lends a connection, and the others are used as they are.
  */
-const OPEN: Record<OwnClient, (url: string, modules: string) => Promise<Opened>> = {
+const OPEN: Readonly<Record<string, (url: string, modules: string) => Promise<Opened>>> = {
   ioredis: async (url) => ({ store: redisStore(await ioredis(url), TRUST) }),
   async 'node-redis'(url) {
     const { createClient } = await import('redis');
@@ -107,7 +90,10 @@ const OPEN: Record<OwnClient, (url: string, modules: string) => Promise<Opened>>
 };
 
 export async function opened({ url, client, modules = '' }: OpenTerms): Promise<Opened> {
-  return client ? OPEN[client](url, modules) : { store: await openStore(url) };
+  if (client === undefined) return { store: await openStore(url) };
+  const open = OPEN[client];
+  if (!open) throw new Error(`There is no client '${client}'.`);
+  return open(url, modules);
 }
 
 /** Without options of the store, which a client would refuse. */

@@ -1,10 +1,10 @@
 /** The runner of all tests, on files whose tests stand still, hang and fail in all ways. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { directory } from '../../support/directory.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const support = (file: string): string => JSON.stringify(join(ROOT, 'test/support', file));
@@ -25,8 +25,7 @@ interface Told {
 
 /** Runs this one file, in which a test hangs after a second. */
 async function run(code: string, timed: boolean): Promise<ReadonlyMap<string, Told>> {
-  const root = mkdtempSync(join(tmpdir(), 'holdfast-runner-'));
-  onTestFinished(() => rmSync(root, { recursive: true }));
+  const root = directory();
   const runner = join(ROOT, 'test/support/runner.ts');
   const env = { HOLDFAST_TIMED: timed ? '1' : '0' };
   const config = { test: { runner, env, testTimeout: 0, reporters: 'json', outputFile: 'told' } };

@@ -5,14 +5,15 @@ import { once } from 'holdfast/once';
 import { expect, onTestFinished } from 'vitest';
 import { paced } from '../../support/this-run.ts';
 import { Child } from './child.ts';
-import type { KeeperOptions, Kept } from './children/keeper.ts';
+import type { Kept } from './children/keeper.ts';
+import type { OnStore } from './children/talk.ts';
 
 /** A busy machine gets to the record in less. */
 const TTL_MS = paced(3000);
 
 /** SIGSTOP between the work and its record, on the store with this URL. */
 export async function stallBeforeTheRecord(url: string): Promise<void> {
-  const child = new Child('keeper', { store: url, ttl: TTL_MS } satisfies KeeperOptions);
+  const child = new Child('keeper', { store: url, ttl: TTL_MS } satisfies OnStore);
   await child.next('keeping');
   const locks = createLocks(await openStore(url));
   onTestFinished(() => locks.close({ drain: 0 }));

@@ -4,10 +4,11 @@
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { madeOnce } from '../../servers/made-once.ts';
 import { type Artifact, javaProgram } from '../../servers/maven.ts';
 import { beside, findProgram, PLACES } from '../../servers/programs.ts';
 import type { ForeignCommand } from './foreign-program.ts';
@@ -46,29 +47,13 @@ export async function driverOn(
   const hash = createHash('sha256');
   for (const source of sources) hash.update(await readFile(source));
   const classes = join(PLACES.cache, `classes+${name}+${hash.digest('hex').slice(0, 16)}`);
-  if (!(await exists(classes))) await compile(sources, path, classes);
+  await madeOnce(classes, (draft) => compile(sources, path, draft));
   const flags = ['-XX:TieredStopAtLevel=1', '-XX:-UsePerfData', '-Xshare:auto', '-Xmx256m'];
   return { command: [...java, ...flags, '-cp', `${path}:${classes}`, main, ...args] };
 }
 
 async function compile(sources: readonly string[], path: string, classes: string): Promise<void> {
-  await mkdir(PLACES.cache, { recursive: true });
-  const folder = await mkdtemp(join(PLACES.cache, 'classes-'));
-  try {
-    const [javac = '', ...args] = beside(await findProgram('java'), 'javac');
-    await promisify(execFile)(javac, [...args, '-cp', path, '-d', folder, ...sources]);
-    // Another process may have been faster.
-    await rename(folder, classes).catch(async (error: unknown) => {
-      if (!(await exists(classes))) throw error;
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
+  const [javac = '', ...args] = beside(await findProgram('java'), 'javac');
+  await mkdir(classes);
+  await promisify(execFile)(javac, [...args, '-cp', path, '-d', classes, ...sources]);
 }

@@ -1,8 +1,8 @@
 /** Both sides count in one file, which nothing guards but the lock that they share. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { directory } from '../../support/directory.ts';
 import { until } from '../../support/until.ts';
 import { type ForeignCommand, ForeignProgram, type ForeignThread } from './foreign-program.ts';
 
@@ -99,12 +99,10 @@ async function inPrograms<T>(
 async function countExactly(
   begin: (file: string) => readonly Promise<number>[],
 ): Promise<readonly number[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-trial-'));
-  const file = join(folder, 'number');
+  const file = join(directory(), 'number');
   writeFileSync(file, '0');
   const turns = await Promise.all(begin(file));
   expect(Number(readFileSync(file, 'utf8'))).toBe(sum(turns));
-  rmSync(folder, { recursive: true });
   return turns;
 }
 

@@ -3,7 +3,7 @@ import { isLockError } from '../../../../src/base/errors.ts';
 import type { LeaseLostError } from '../../../../src/core/errors.ts';
 import { evict } from '../../../../src/operators/evict.ts';
 import { check, type Topic, waiting } from '../../../../src/testkit/case.ts';
-import { faulty } from './bad-network.ts';
+import { faultyStore } from '../../../../src/testkit/faulty-store.ts';
 import type { LockOf } from './lock-of.ts';
 import { later, untilItWaits } from './waits.ts';
 
@@ -51,8 +51,10 @@ export function loss({ name, of }: LockOf): Topic {
         'with all heartbeats lost, the lease is lost before another can be granted it',
         ['queue'],
         async (bed) => {
-          const { store, locks } = faulty(bed);
-          const lease = await of(locks, bed.name()).acquire();
+          const store = faultyStore(bed.store, bed.clock);
+          // It leaves room for three tries under load.
+          const ttl = 5 * bed.ttlMs;
+          const lease = await of(bed.locks({ ttl }, store), bed.name()).acquire();
           const { signal } = lease;
           const next = later(of(bed.locks(), bed.name()).acquire());
           await untilItWaits(bed);

@@ -5,8 +5,6 @@ import { once } from 'holdfast/once';
 import { aroundStore } from 'holdfast/testkit';
 import { given, type OnStore, tell } from './talk.ts';
 
-export type KeeperOptions = OnStore;
-
 /** What became of it. */
 export interface Kept {
   readonly type: 'kept';
@@ -16,7 +14,7 @@ export interface Kept {
   readonly end: string;
 }
 
-const { store, ttl } = given<KeeperOptions>();
+const { store, ttl } = given<OnStore>();
 const answers: unknown[] = [];
 const stopping = aroundStore(await openStore(store), async ({ verb }, next) => {
   if (verb !== 'keep') return next();

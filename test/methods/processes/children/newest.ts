@@ -3,12 +3,10 @@ import { createLocks, isLockError, type LeaseLostError } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { given, hear, type OnStore, tell } from './talk.ts';
 
-export type NewestOptions = OnStore;
-
 /** It got no lease. */
 export type Missed = { readonly type: 'missed'; readonly why: string };
 
-const { store, ttl } = given<NewestOptions>();
+const { store, ttl } = given<OnStore>();
 const locks = createLocks(await openStore(store), { ttl });
 const taking = locks.mutex('mutex').acquire({ ifBusy: 'replace-waiting' });
 const lease = await taking.catch((error: unknown) => {

@@ -42,12 +42,10 @@ class RedissonDriver extends Driver {
   boolean acquire(String kind, String name, long waitMs, long leaseMs) throws Exception {
     if (kind.equals("permit")) {
       RPermitExpirableSemaphore semaphore = client.getPermitExpirableSemaphore(name);
-      String id;
-      if (waitMs < 0) {
-        id = semaphore.acquire(leaseMs, MILLISECONDS);
-      } else {
-        id = semaphore.tryAcquire(waitMs, leaseMs, MILLISECONDS);
-      }
+      String id =
+          waitMs < 0
+              ? semaphore.acquire(leaseMs, MILLISECONDS)
+              : semaphore.tryAcquire(waitMs, leaseMs, MILLISECONDS);
       if (id != null) permits.put(key(name), id);
       return id != null;
     }

@@ -10,26 +10,21 @@ import { Redis } from 'ioredis';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 
+const DIALECTS: Readonly<Record<string, (url: string, options: object) => Store>> = {
+  'shedlock-jdbc': (url, options) => shedlockJdbcStore(pool(url), options),
+  'spring-jdbc': (url, options) => springJdbcStore(pool(url), options as { version: 6 | 7 }),
+  'shedlock-redis': (url, options) => shedlockRedisStore(new Redis(url), options),
+  'plain-redis': (url, options) => plainRedisStore(new Redis(url), options),
+  'spring-redis': (url, options) =>
+    springRedisStore(new Redis(url), options as { registryKey: string }),
+  kubernetes: (url, options) => leaseLockStore({ url, ...options }),
+  zookeeper: zookeeperStore,
+};
+
 export function open(dialect: string, url: string, given: string): Store {
-  const options: object = JSON.parse(given);
-  switch (dialect) {
-    case 'shedlock-jdbc':
-      return shedlockJdbcStore(pool(url), options);
-    case 'spring-jdbc':
-      return springJdbcStore(pool(url), options as { version: 6 | 7 });
-    case 'shedlock-redis':
-      return shedlockRedisStore(new Redis(url), options);
-    case 'plain-redis':
-      return plainRedisStore(new Redis(url), options);
-    case 'spring-redis':
-      return springRedisStore(new Redis(url), options as { registryKey: string });
-    case 'kubernetes':
-      return leaseLockStore({ url, ...options });
-    case 'zookeeper':
-      return zookeeperStore(url, options);
-    default:
-      throw new Error(`no dialect: ${dialect}`);
-  }
+  const store = DIALECTS[dialect]?.(url, JSON.parse(given));
+  if (!store) throw new Error(`no dialect: ${dialect}`);
+  return store;
 }
 
 function pool(url: string): SqlDatabase {
