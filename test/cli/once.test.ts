@@ -28,14 +28,6 @@ it('runs it again after a failure, whose status it passes on', async ({ place })
   expect(place.read('log')).toBe('ran\nran\n');
 });
 
-it('a killed attempt leaves no record', async ({ place }) => {
-  const first = place.start(['once', 'a', ...KEEP, '--ttl', '200ms', '--', 'sleep', '60']);
-  await place.holding(1, 0);
-  first.kill('SIGKILL');
-  const fate = await place.fate('once', 'a', ...KEEP, '--', 'sh', '-c', 'echo ran >> log');
-  expect([fate.status, place.read('log')]).toEqual([0, 'ran\n']);
-});
-
 it('--try does not wait for another; without it, it waits and does nothing', async ({ place }) => {
   const first = place.start(['once', 'a', ...KEEP, '--', 'cat']);
   await place.holding(1, 0);
