@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, existsSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { describe, expect } from 'vitest';
@@ -72,7 +72,7 @@ describe('usage errors say what is wrong, and hold nothing', () => {
     expect(err).toMatch(message);
     expect(status).toBe(64);
     expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
-    expect(place.read('ran')).toBe('');
+    expect(place.has('ran')).toBe(false);
   });
 
   it('and so for an empty name', async () => {
@@ -92,7 +92,7 @@ describe('usage errors say what is wrong, and hold nothing', () => {
     const place = new Place();
     const env = { ...place.env, HOLDFAST_STORE: '', XDG_STATE_HOME: place.path('state') };
     expect((await refused(place, words.split(' '), env)).status).toBe(64);
-    expect(existsSync(place.path('state'))).toBe(false);
+    expect(place.has('state')).toBe(false);
   });
 });
 
@@ -101,7 +101,7 @@ it.each([
   ['not executable', './text', 126],
 ])('a command that is %s', async (_, command, status) => {
   const place = new Place();
-  writeFileSync(place.path('text'), 'echo no\n', { mode: 0o644 });
+  place.write('text', 'echo no\n');
   const fate = await refused(place, ['run', 'a', '--', command]);
   expect(fate.status).toBe(status);
   expect(fate.err).toContain(JSON.stringify(command));
@@ -118,7 +118,7 @@ it.each([
   ['of another layout', 'sqlite:layout.db', 77, /layout 99/],
 ])('a store that is %s', async (_, url, status, message) => {
   const place = new Place();
-  writeFileSync(place.path('text'), 'This is no database, but long enough.\n'.repeat(99));
+  place.write('text', 'This is no database, but long enough.\n'.repeat(99));
   await place.fate('run', 'a', '--store', 'sqlite:layout.db', '--', 'true');
   const database = new Database(place.path('layout.db'));
   database.exec('UPDATE holdfast_meta SET layout = 99, oldest = 99');
@@ -129,7 +129,7 @@ it.each([
     expect(fate.err).toMatch(message);
     expect(fate.status).toBe(status);
   }
-  expect(place.read('ran')).toBe('');
+  expect(place.has('ran')).toBe(false);
 });
 
 it('a store that somebody else keeps locked', async () => {

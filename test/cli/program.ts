@@ -1,6 +1,6 @@
 /** Real processes of the command line, on a file that goes with the test. */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLocks, list } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
@@ -43,6 +43,14 @@ export class Place {
     } catch {
       return '';
     }
+  }
+
+  has(name: string): boolean {
+    return existsSync(this.path(name));
+  }
+
+  write(name: string, text = '', mode = 0o644): void {
+    writeFileSync(this.path(name), text, { mode });
   }
 
   start(args: readonly string[], options: SpawnOptions = {}): Program {

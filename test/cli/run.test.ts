@@ -1,4 +1,4 @@
-import { appendFileSync, statSync, writeFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { expect } from 'vitest';
 import { until } from '../support/until.ts';
 import { type Fate, it, Place } from './program.ts';
@@ -25,7 +25,7 @@ it.each([
 
 it('leaves the standard input and output to the command', async ({ place }) => {
   const text = 'a line of text\n'.repeat(100_000);
-  writeFileSync(place.path('in'), text);
+  place.write('in', text);
   // Through pipes that are empty, and then full, for a while: a non-blocking one would fail.
   const script = '(sleep 0.5; cat in) | $holdfast run a -- cat | (sleep 1; cmp - in && echo same)';
   expect(await place.shell(script).fate).toMatchObject({ status: 0, out: 'same\n', err: '' });
@@ -45,7 +45,7 @@ it.each([
     fates.push(place.fate('run', 'a', ...flags.split(' '), '--', ...STAY));
     await place.holding(Math.min(fates.length, room), Math.max(fates.length - room, 0));
   }
-  appendFileSync(place.path('go'), '');
+  place.write('go');
   for (const fate of fates) expect(await fate).toMatchObject({ status: 0, out: 'in\n' });
 });
 
@@ -65,9 +65,9 @@ it.each([
   expect(fate).toMatchObject({ status, out: '' });
   expect(fate.err).toMatch(told);
   expect(await place.counts()).toEqual({ holders: 1, waiters: 0 });
-  appendFileSync(place.path('go'), '');
+  place.write('go');
   expect((await holder).status).toBe(0);
-  expect(() => statSync(place.path('ran'))).toThrow('ENOENT');
+  expect(place.has('ran')).toBe(false);
 });
 
 it('--min-hold keeps the lock taken after a quick command', async ({ place }) => {
@@ -91,9 +91,9 @@ it('is evicted while it waits: not acquired, and nothing runs', async ({ place }
   await place.fate('evict', 'a', '--token', token, '--reason', 'a test');
   const one = expect.stringMatching(/^holdfast: .+\n$/);
   expect(await waiter).toMatchObject({ status: 75, err: one });
-  appendFileSync(place.path('go'), '');
+  place.write('go');
   await holder;
-  expect(() => statSync(place.path('ran'))).toThrow('ENOENT');
+  expect(place.has('ran')).toBe(false);
 });
 
 it('--replace-waiting leaves the command that runs, and only the newest waits', async () => {
@@ -107,10 +107,10 @@ it('--replace-waiting leaves the command that runs, and only the newest waits', 
   const third = run('echo', 'the newest');
   const replaced = { status: 75, err: expect.stringMatching(/a newer request has taken its/) };
   expect(await second).toMatchObject(replaced);
-  appendFileSync(place.path('go'), '');
+  place.write('go');
   expect((await first).status).toBe(0);
   expect(await third).toMatchObject({ status: 0, out: 'the newest\n' });
-  expect(() => statSync(place.path('ran'))).toThrow('ENOENT');
+  expect(place.has('ran')).toBe(false);
 });
 
 it('--replace ends the command that runs, and then the newest runs', async ({ place }) => {
@@ -127,7 +127,7 @@ it('gives the lock back when the command ends, whatever it left running', async 
     '(until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.05; done; echo done > left) >&- 2>&- & exit 3';
   expect((await place.fate('run', 'a', '--', 'sh', '-c', script)).status).toBe(3);
   expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
-  appendFileSync(place.path('go'), '');
+  place.write('go');
   await until(() => place.read('left') === 'done\n');
 });
 
@@ -142,7 +142,7 @@ it('keeps its locks in the state directory of the user, which only he can enter'
 
 it('shows the warnings of others', async ({ place }) => {
   const env = { ...place.env, NODE_OPTIONS: `--require ${place.path('warn.cjs')}` };
-  writeFileSync(place.path('warn.cjs'), `process.emitWarning('look here');`);
+  place.write('warn.cjs', `process.emitWarning('look here');`);
   const fate = await place.start(['run', 'a', '--', 'true'], { env }).fate;
   expect(fate.err).toContain('Warning: look here');
 });

@@ -1,4 +1,3 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { expect } from 'vitest';
 import { alive, stateOf } from '../servers/process-table.ts';
@@ -21,7 +20,7 @@ const NOTING = `
 `;
 
 async function noting(place: Place): Promise<Program> {
-  writeFileSync(place.path('noting.cjs'), NOTING);
+  place.write('noting.cjs', NOTING);
   const program = place.start(['run', 'a', '--', process.execPath, 'noting.cjs', 'child']);
   await program.says('up\n');
   return program;
@@ -35,7 +34,7 @@ it.each(ENDING)('%s ends the wait, and leaves the queue', async (signal) => {
   const status = 128 + constants.signals[signal];
   expect(await waiter.fate).toEqual({ status, signal: null, out: '', err: '' });
   expect(await place.counts()).toEqual({ holders: 1, waiters: 0 });
-  appendFileSync(place.path('go'), '');
+  place.write('go');
   expect((await holder.fate).status).toBe(5);
 });
 
@@ -48,7 +47,7 @@ it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)(
     const name = `${signal.slice(3)}\n`;
     await until(() => place.read('child') === name && place.read('grandchild') === name);
     expect(await place.counts()).toEqual({ holders: 1, waiters: 0 });
-    appendFileSync(place.path('go'), '');
+    place.write('go');
     expect(await program.fate).toMatchObject({ status: 5, err: '' });
     expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
   },
@@ -61,7 +60,7 @@ it.each(['SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const)(
     const program = await noting(place);
     program.kill(signal);
     await until(() => place.read('child') === `${signal.slice(3)}\n`);
-    appendFileSync(place.path('go'), '');
+    place.write('go');
     expect(await program.fate).toMatchObject({ status: 5, err: '' });
     expect(place.read('grandchild')).toBe('');
   },
@@ -87,7 +86,7 @@ it('killed with SIGKILL, it leaves its command running without a lock', async ({
   // The next one gets in when the TTL has run out.
   expect((await place.fate('run', 'a', '--', 'true')).status).toBe(0);
   expect(alive(Number(program.out))).toBe(true);
-  appendFileSync(place.path('go'), '');
+  place.write('go');
   await until(() => !alive(Number(program.out)));
 });
 

@@ -1,4 +1,3 @@
-import { appendFileSync } from 'node:fs';
 import { beforeEach, describe, expect } from 'vitest';
 import { alive } from '../servers/process-table.ts';
 import { programOf } from '../support/program-of.ts';
@@ -42,7 +41,7 @@ describe('on a terminal', () => {
     await until(() => place.read('log') !== '');
     // A second one would come within this time.
     await pause(300);
-    appendFileSync(place.path('go'), '');
+    place.write('go');
     expect((await terminal.fate).status).toBe(5);
     expect(place.read('log')).toBe('INT\n');
   });
@@ -71,7 +70,7 @@ describe('on a terminal', () => {
 
   it('ends by SIGHUP when the terminal is gone', async ({ place }) => {
     const run = '$holdfast run a -- sh -c "echo up; sleep 30"';
-    appendFileSync(place.path('note.sh'), `trap : HUP; ${run}; echo $? > status`);
+    place.write('note.sh', `trap : HUP; ${run}; echo $? > status`);
     // The terminal tells the first shell, and by its end all the others.
     const terminal = place.terminal('sh note.sh; true');
     await terminal.says('up');
@@ -98,8 +97,8 @@ describe('on a terminal', () => {
 
   it('a lost lock ends all of the command, and nothing else of its group', async ({ place }) => {
     const each = `sh -c 'echo $PPID' >> pids; while [ -e "$PWD" ]; do sleep 0.02; done`;
-    appendFileSync(
-      place.path('family.sh'),
+    place.write(
+      'family.sh',
       `exec 2> /dev/null
        each() { trap '' TERM; ${each}; }
        each &
