@@ -2,8 +2,7 @@
 import { expect } from 'vitest';
 import { it, Place } from './program.ts';
 
-it('finds nothing to do in a file that is in use, and leaves no lock behind', async () => {
-  const place = await Place.used();
+it('finds nothing to do in a file in use, and leaves no lock', async ({ used: place }) => {
   const { status, out, err } = await place.fate('doctor');
   expect({ status, err }).toEqual({ status: 0, err: '' });
   const lines = out.trim().split('\n');

@@ -123,8 +123,7 @@ it('show tells holders, then waiters in order', async ({ place }) => {
   expect((await place.fate('show', 'gpu')).out).toBe('gpu: no holders, no waiters\n');
 });
 
-it('tells an election as one: who leads, who stands by', async () => {
-  const place = await Place.used();
+it('tells an election as one: who leads, who stands by', async ({ used: place }) => {
   const watch = place.start(['watch', 'scheduler']);
   await watch.says('no holders');
   const leader = place.start(['elect', 'scheduler', '--', 'cat']);
@@ -159,8 +158,7 @@ it('a read-write lock has no limit', async ({ place }) => {
   await letGo(writer);
 });
 
-it('watch appends a line for each change, until it is interrupted', async () => {
-  const place = await Place.used();
+it('watch appends a line for each change, until it is interrupted', async ({ used: place }) => {
   const watch = place.start(['watch', 'a']);
   await watch.says('no holders');
   const holder = await place.hold('a');
@@ -184,8 +182,7 @@ it('watch appends a line for each change, until it is interrupted', async () => 
   ]);
 });
 
-it('watch --json tells the whole queue at each change, and ends with SIGTERM', async () => {
-  const place = await Place.used();
+it('watch --json tells the whole queue at each change, until SIGTERM', async ({ used: place }) => {
   const watch = place.start(['watch', 'a', '--json']);
   await watch.says('"holders":[]');
   const holder = await place.hold('a');
@@ -199,8 +196,7 @@ it('watch --json tells the whole queue at each change, and ends with SIGTERM', a
   expect([before?.holders.length, during?.holders.length]).toEqual([0, 1]);
 });
 
-it('watch goes on when somebody else kept the store locked for a time', async () => {
-  const place = await Place.used();
+it('watch goes on when somebody else kept the store locked for a time', async ({ used: place }) => {
   const watch = place.start(['watch', 'a', '--store', `sqlite:${place.file}?busyTimeout=300ms`]);
   const first = await place.hold('a');
   await watch.says('holds');

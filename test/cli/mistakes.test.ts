@@ -132,8 +132,7 @@ it.each([
   expect(place.has('ran')).toBe(false);
 });
 
-it('a store that somebody else keeps locked', async () => {
-  const place = await Place.used();
+it('a store that somebody else keeps locked', async ({ used: place }) => {
   const database = new Database(place.file);
   database.exec('BEGIN EXCLUSIVE');
   // It tries for as long as the store says that somebody else is at work.

@@ -73,13 +73,6 @@ export class Place {
     return this.start(args, { stdio: ['ignore', 'pipe', 'pipe'] }).fate;
   }
 
-  /** With a file that verbs may look into. */
-  static async used(): Promise<Place> {
-    const place = new Place();
-    await place.fate('run', 'a', '--', 'true');
-    return place;
-  }
-
   /** A command that holds a lock until its input ends. */
   async hold(name: string, ...flags: readonly string[]): Promise<Program> {
     const { holders, waiters } = await this.counts();
@@ -132,9 +125,19 @@ export class Place {
   }
 }
 
+interface Places {
+  readonly place: Place;
+  /** With a file that verbs may look into. */
+  readonly used: Place;
+}
+
 /** A test that gets a place of its own. */
-export const it: TestAPI<{ readonly place: Place }> = test.extend<{ readonly place: Place }>({
+export const it: TestAPI<Places> = test.extend<Places>({
   place: ({ task: _ }, give) => give(new Place()),
+  used: async ({ place }, give) => {
+    await place.fate('run', 'a', '--', 'true');
+    await give(place);
+  },
 });
 
 export class Program {

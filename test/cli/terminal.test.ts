@@ -161,11 +161,10 @@ describe('on a terminal', () => {
     await letGo(one, other);
   });
 
-  it.each([
+  it.for([
     ['^C', (terminal: Program) => terminal.type(CTRL_C)],
     ['a signal', (_: Program, place: Place) => process.kill(Number(place.read('pid')), 'SIGTERM')],
-  ])('top restores the terminal after %s', async (_, end) => {
-    const place = await Place.used();
+  ] as const)('top restores the terminal after %s', async ([, end], { used: place }) => {
     const top = 'sh -c "echo \\$\\$ > pid; exec $holdfast top"';
     const terminal = place.terminal(`stty -g > before; ${top}; stty -g > after`);
     await terminal.says('0 in use');
@@ -174,8 +173,7 @@ describe('on a terminal', () => {
     expect(place.read('after')).toBe(place.read('before'));
   });
 
-  it('top is stopped by ^Z, and takes keys again after fg', async () => {
-    const place = await Place.used();
+  it('top is stopped by ^Z, and takes keys again after fg', async ({ used: place }) => {
     const terminal = place.terminal('bash --norc -i', { PS1: 'ready> ' });
     const prompts = (): number => terminal.out.split('ready> ').length;
     // Not the process of the shell's job alone: npx is another one.
@@ -194,8 +192,7 @@ describe('on a terminal', () => {
     await terminal.fate;
   });
 
-  it('top goes on after ^Z where no shell could resume it', async () => {
-    const place = await Place.used();
+  it('top goes on after ^Z where no shell could resume it', async ({ used: place }) => {
     const terminal = place.terminal('$holdfast top; echo status-$?');
     await terminal.says('0 in use');
     terminal.type(`${CTRL_Z}q`);
@@ -203,8 +200,7 @@ describe('on a terminal', () => {
     await terminal.fate;
   });
 
-  it('top takes no keys where its input is no terminal', async () => {
-    const place = await Place.used();
+  it('top takes no keys where its input is no terminal', async ({ used: place }) => {
     const terminal = place.terminal('exec $holdfast top < /dev/null');
     await until(() => terminal.out.split('0 in use, 0 waiting').length > 2);
     expect(terminal.out).not.toContain('q: quit');
@@ -229,8 +225,7 @@ describe('on a terminal', () => {
     await letGo(holder);
   });
 
-  it('watch keeps every line within the width', async () => {
-    const place = await Place.used();
+  it('watch keeps every line within the width', async ({ used: place }) => {
     const terminal = place.terminal(`stty cols 40; NO_COLOR=1 $holdfast watch ${'x'.repeat(99)}`);
     await terminal.says('no holders');
     terminal.type(CTRL_C);
