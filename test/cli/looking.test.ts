@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import Database from 'libsql';
 import { expect } from 'vitest';
 import { until } from '../support/until.ts';
-import { it, letGo, Place, type Program, pause } from './program.ts';
+import { it, letGo, type Place, type Program, pause } from './program.ts';
 
 async function json<T>(place: Place, ...args: string[]): Promise<T> {
   const { out, err } = await place.fate('--json', ...args);
@@ -52,10 +52,9 @@ it('ls -l tells how much is taken, by whom, and how many wait', async ({ place }
   expect(await place.fate('ls', '-l')).toMatchObject({ status: 0, out: '', err: '' });
 });
 
-it.each(['ls', 'ls -l', 'show a', 'watch a', 'evict a --token 1 --reason x'])(
+it.for(['ls', 'ls -l', 'show a', 'watch a', 'evict a --token 1 --reason x'])(
   'a verb that looks makes no file: %s',
-  async (words) => {
-    const place = new Place();
+  async (words, { place }) => {
     for (const store of ['sqlite:./typo.db', './typo.db', 'sqlite://./typo.db?busyTimeout=1s']) {
       const { status, err } = await place.fate(...words.split(' '), '--store', store);
       expect([status, err]).toEqual([69, expect.stringMatching(/There is no file ".*typo\.db"/)]);

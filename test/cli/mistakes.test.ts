@@ -14,7 +14,7 @@ async function refused(place: Place, args: readonly string[], env = place.env): 
 }
 
 describe('usage errors say what is wrong, and hold nothing', () => {
-  it.each<[string, string, RegExp]>([
+  it.for<[string, string, RegExp]>([
     ['', '', /verb is missing/],
     ['rnu a -- true', '', /no verb "rnu"; did you mean run\?/],
     ['unlock a', '', /no verb "unlock"; did you mean evict\?/],
@@ -64,8 +64,7 @@ describe('usage errors say what is wrong, and hold nothing', () => {
     ['evict a --reason x', '', /--token is missing/],
     ['evict a --reason x --token 12x', '', /--token takes a number .*, not "12x"/],
     ['evict a --token 12', '', /--reason is missing/],
-  ])('%s %s', async (words, flags, message) => {
-    const place = new Place();
+  ])('%s %s', async ([words, flags, message], { place }) => {
     const split = (text: string): string[] => text.split(' ').filter(Boolean);
     const args = [...split(words), ...split(flags), ...(flags ? ['--', 'touch', 'ran'] : [])];
     const { status, err } = await refused(place, args);
@@ -80,27 +79,25 @@ describe('usage errors say what is wrong, and hold nothing', () => {
     expect([status, err]).toEqual([64, 'holdfast: The name must not be empty.\n']);
   });
 
-  it.each([
-    ['run a --ttl 99ms -- true'],
-    [`run ${'x'.repeat(513)} -- true`],
-    [`show ${'x'.repeat(513)}`],
-    [`watch ${'x'.repeat(513)}`],
-    [`evict ${'x'.repeat(513)} --token 1 --reason x`],
-    [`evict a --token 1 --reason ${'x'.repeat(1_025)}`],
-    ['ls a b'],
-  ])('before anything is made: %s', async (words) => {
-    const place = new Place();
+  it.for([
+    'run a --ttl 99ms -- true',
+    `run ${'x'.repeat(513)} -- true`,
+    `show ${'x'.repeat(513)}`,
+    `watch ${'x'.repeat(513)}`,
+    `evict ${'x'.repeat(513)} --token 1 --reason x`,
+    `evict a --token 1 --reason ${'x'.repeat(1_025)}`,
+    'ls a b',
+  ])('before anything is made: %s', async (words, { place }) => {
     const env = { ...place.env, HOLDFAST_STORE: '', XDG_STATE_HOME: place.path('state') };
     expect((await refused(place, words.split(' '), env)).status).toBe(64);
     expect(place.has('state')).toBe(false);
   });
 });
 
-it.each([
+it.for([
   ['not found', 'no-such-command', 127],
   ['not executable', './text', 126],
-])('a command that is %s', async (_, command, status) => {
-  const place = new Place();
+] as const)('a command that is %s', async ([, command, status], { place }) => {
   place.write('text', 'echo no\n');
   const fate = await refused(place, ['run', 'a', '--', command]);
   expect(fate.status).toBe(status);
@@ -108,7 +105,7 @@ it.each([
   expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
 });
 
-it.each([
+it.for([
   ['no URL', 'locks', 78, /named by a URL/],
   ['an empty one', '', 78, /named by a URL/],
   ['in memory', 'sqlite::memory:', 78, /in memory cannot be shared/],
@@ -116,8 +113,7 @@ it.each([
   ['a directory', 'sqlite:.', 69, /cannot be opened/],
   ['no database', 'sqlite:text', 69, /not an SQLite database/],
   ['of another layout', 'sqlite:layout.db', 77, /layout 99/],
-])('a store that is %s', async (_, url, status, message) => {
-  const place = new Place();
+] as const)('a store that is %s', async ([, url, status, message], { place }) => {
   place.write('text', 'This is no database, but long enough.\n'.repeat(99));
   await place.fate('run', 'a', '--store', 'sqlite:layout.db', '--', 'true');
   const database = new Database(place.path('layout.db'));
@@ -143,10 +139,9 @@ it('a store that somebody else keeps locked', async ({ used: place }) => {
   expect(err).toMatch(/was locked by another connection/);
 });
 
-it.each(['/proc', '/dev/null/state'])(
+it.for(['/proc', '/dev/null/state'])(
   'a state directory that cannot be made: %s',
-  async (state) => {
-    const place = new Place();
+  async (state, { place }) => {
     const env = { ...place.env, HOLDFAST_STORE: '', XDG_STATE_HOME: state };
     expect((await refused(place, ['run', 'a', '--', 'true'], env)).status).toBe(69);
   },
@@ -209,14 +204,13 @@ it('a working directory that is gone', async ({ place }) => {
   });
 });
 
-it.each([
+it.for([
   ['standard input', '$holdfast run a -- sh -c "cat; echo end" <&-', 0, 'end\n'],
   ['standard output', '$holdfast run a -- sh -c "echo lost; exit 3" >&-', 3, ''],
   ['output of a list', '$holdfast run a -- true; $holdfast ls --json >&-', 0, ''],
   ['standard error', '$holdfast rnu 2>&-', 64, ''],
   ['all three', '$holdfast run a -- true <&- >&- 2>&-', 0, ''],
-])('a closed %s', async (_, script, status, out) => {
-  const place = new Place();
+] as const)('a closed %s', async ([, script, status, out], { place }) => {
   expect(await place.shell(script).fate).toEqual({ status, signal: null, out, err: '' });
   expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
 });

@@ -34,12 +34,11 @@ it('leaves the standard input and output to the command', async ({ place }) => {
 /** Stays until the test says so. */
 const STAY = ['sh', '-c', 'echo in; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.05; done'];
 
-it.each([
+it.for([
   ['two of four', ['--limit=2', '--limit=2', '--limit=2', '--limit=2'], 2],
   ['by their permits', ['--limit=3 --permits=2', '--limit=3 --permits=2'], 1],
   ['readers together, and a writer alone', ['--read', '--shared', '--write'], 2],
-])('lets in as many as there is room for: %s', async (_, all, room) => {
-  const place = new Place();
+] as const)('lets in as many as there is room for: %s', async ([, all, room], { place }) => {
   const fates: Promise<Fate>[] = [];
   for (const flags of all) {
     fates.push(place.fate('run', 'a', ...flags.split(' '), '--', ...STAY));

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { expect } from 'vitest';
 import { alive, stateOf } from '../servers/process-table.ts';
 import { until } from '../support/until.ts';
-import { it, Place, type Program, pause } from './program.ts';
+import { it, type Place, type Program, pause } from './program.ts';
 
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 
@@ -26,8 +26,7 @@ async function noting(place: Place): Promise<Program> {
   return program;
 }
 
-it.each(ENDING)('%s ends the wait, and leaves the queue', async (signal) => {
-  const place = new Place();
+it.for(ENDING)('%s ends the wait, and leaves the queue', async (signal, { place }) => {
   const holder = await noting(place);
   const waiter = await place.wait('run', 'a', '--', 'touch', 'ran');
   waiter.kill(signal);
@@ -38,10 +37,9 @@ it.each(ENDING)('%s ends the wait, and leaves the queue', async (signal) => {
   expect((await holder.fate).status).toBe(5);
 });
 
-it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)(
+it.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)(
   '%s goes to all of the command, whose end it waits for',
-  async (signal) => {
-    const place = new Place();
+  async (signal, { place }) => {
     const program = await noting(place);
     program.kill(signal);
     const name = `${signal.slice(3)}\n`;
@@ -53,10 +51,9 @@ it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)(
   },
 );
 
-it.each(['SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const)(
+it.for(['SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const)(
   '%s goes to the command alone',
-  async (signal) => {
-    const place = new Place();
+  async (signal, { place }) => {
     const program = await noting(place);
     program.kill(signal);
     await until(() => place.read('child') === `${signal.slice(3)}\n`);

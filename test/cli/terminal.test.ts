@@ -46,11 +46,10 @@ describe('on a terminal', () => {
     expect(place.read('log')).toBe('INT\n');
   });
 
-  it.each([
+  it.for([
     ['holding', false],
     ['waiting', true],
-  ])('^C ends the loop of a shell: %s', async (_, waits) => {
-    const place = new Place();
+  ] as const)('^C ends the loop of a shell: %s', async ([, waits], { place }) => {
     const holders = waits ? [await place.hold('a')] : [];
     const loop = 'for n in 1 2; do echo turn $n; $holdfast run a -- sleep 30; done';
     const terminal = place.terminal(loop);
