@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { expect } from 'vitest';
 import { until } from '../support/until.ts';
-import { type Fate, it, Place } from './program.ts';
+import { type Fate, it, letGo, Place } from './program.ts';
 
 it('gives the command its token, and leaves nothing behind', async ({ place }) => {
   const show = 'echo $HOLDFAST_RESOURCE $HOLDFAST_TOKEN $HOLDFAST_LINEAGE';
@@ -58,14 +58,12 @@ it.each([
   ['0, which -v mentions', ['--try', '-E', '0', '-v'], 0, TOLD],
 ])('tells who holds it, and runs nothing: %s', async (_, flags, status, told) => {
   const place = new Place();
-  const holder = place.fate('run', 'a', '--label', 'nightly', '--', ...STAY);
-  await place.holding(1, 0);
+  const holder = await place.hold('a', '--label', 'nightly');
   const fate = await place.fate('run', 'a', ...flags, '--', 'touch', 'ran');
   expect(fate).toMatchObject({ status, out: '' });
   expect(fate.err).toMatch(told);
   expect(await place.counts()).toEqual({ holders: 1, waiters: 0 });
-  place.write('go');
-  expect((await holder).status).toBe(0);
+  await letGo(holder);
   expect(place.has('ran')).toBe(false);
 });
 
@@ -82,43 +80,35 @@ it('--max-hold ends the command', async () => {
 });
 
 it('is evicted while it waits: not acquired, and nothing runs', async ({ place }) => {
-  const holder = place.fate('run', 'a', '--', ...STAY);
-  await place.holding(1, 0);
-  const waiter = place.fate('run', 'a', '--', 'touch', 'ran');
-  await place.holding(1, 1);
+  const holder = await place.hold('a');
+  const waiter = await place.wait('run', 'a', '--', 'touch', 'ran');
   const token = await place.tokenOf('a', 'waiters');
   await place.fate('evict', 'a', '--token', token, '--reason', 'a test');
   const one = expect.stringMatching(/^holdfast: .+\n$/);
-  expect(await waiter).toMatchObject({ status: 75, err: one });
-  place.write('go');
-  await holder;
+  expect(await waiter.fate).toMatchObject({ status: 75, err: one });
+  await letGo(holder);
   expect(place.has('ran')).toBe(false);
 });
 
 it('--replace-waiting leaves the command that runs, and only the newest waits', async () => {
   const place = new Place();
-  const run = (...command: readonly string[]): Promise<Fate> =>
-    place.fate('run', 'a', '--replace-waiting', '--', ...command);
-  const first = run(...STAY);
-  await place.holding(1, 0);
-  const second = run('touch', 'ran');
-  await place.holding(1, 1);
-  const third = run('echo', 'the newest');
+  const run = ['run', 'a', '--replace-waiting', '--'];
+  const first = await place.hold('a', '--replace-waiting');
+  const second = await place.wait(...run, 'touch', 'ran');
+  const third = place.fate(...run, 'echo', 'the newest');
   const replaced = { status: 75, err: expect.stringMatching(/a newer request has taken its/) };
-  expect(await second).toMatchObject(replaced);
-  place.write('go');
-  expect((await first).status).toBe(0);
+  expect(await second.fate).toMatchObject(replaced);
+  await letGo(first);
   expect(await third).toMatchObject({ status: 0, out: 'the newest\n' });
   expect(place.has('ran')).toBe(false);
 });
 
 it('--replace ends the command that runs, and then the newest runs', async ({ place }) => {
-  const running = place.fate('run', 'a', '--replace', '--', ...STAY);
-  await place.holding(1, 0);
+  const running = await place.hold('a', '--replace');
   const newest = await place.fate('run', 'a', '--replace', '--', 'echo', 'the newest');
   expect(newest).toMatchObject({ status: 0, out: 'the newest\n' });
   const replaced = { status: 79, err: expect.stringMatching(/newer request .* Ending the/) };
-  expect(await running).toMatchObject(replaced);
+  expect(await running.fate).toMatchObject(replaced);
 });
 
 it('gives the lock back when the command ends, whatever it left running', async ({ place }) => {

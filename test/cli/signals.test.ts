@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { expect } from 'vitest';
 import { alive, stateOf } from '../servers/process-table.ts';
 import { until } from '../support/until.ts';
-import { it, type Place, type Program, pause } from './program.ts';
+import { it, letGo, type Place, type Program, pause } from './program.ts';
 
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 
@@ -27,14 +27,13 @@ async function noting(place: Place): Promise<Program> {
 }
 
 it.for(ENDING)('%s ends the wait, and leaves the queue', async (signal, { place }) => {
-  const holder = await noting(place);
+  const holder = await place.hold('a');
   const waiter = await place.wait('run', 'a', '--', 'touch', 'ran');
   waiter.kill(signal);
   const status = 128 + constants.signals[signal];
   expect(await waiter.fate).toEqual({ status, signal: null, out: '', err: '' });
   expect(await place.counts()).toEqual({ holders: 1, waiters: 0 });
-  place.write('go');
-  expect((await holder.fate).status).toBe(5);
+  await letGo(holder);
 });
 
 it.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)(
