@@ -206,18 +206,16 @@ describe('forRootAsync', () => {
   });
 });
 
-describe('a test of an application', () => {
-  it('puts other locks in the place of its own', async () => {
-    process.env.LOCKS = 'redis://no.such.host';
-    const { AppModule } = shop;
-    const built = Test.createTestingModule({ imports: [AppModule] });
-    const app = await built.overrideProvider(Locks).useValue(createLocks(memoryStore())).compile();
-    await app.init();
-    const locks = app.get(Locks);
-    expect(await app.get(shop.Orders).ship('a')).toBe('sent a');
-    await app.close();
-    await expect(locks.inspect('a')).rejects.toMatchObject({ code: 'CLOSED' });
-  });
+it('a test of an application puts other locks in the place of its own', async () => {
+  process.env.LOCKS = 'redis://no.such.host';
+  const { AppModule } = shop;
+  const built = Test.createTestingModule({ imports: [AppModule] });
+  const app = await built.overrideProvider(Locks).useValue(createLocks(memoryStore())).compile();
+  await app.init();
+  const locks = app.get(Locks);
+  expect(await app.get(shop.Orders).ship('a')).toBe('sent a');
+  await app.close();
+  await expect(locks.inspect('a')).rejects.toMatchObject({ code: 'CLOSED' });
 });
 
 /** What JavaScript may do although the types refuse it. */
