@@ -195,7 +195,7 @@ it('watch --json tells the whole queue at each change, until SIGTERM', async ({ 
   expect([before?.holders.length, during?.holders.length]).toEqual([0, 1]);
 });
 
-it('watch goes on when somebody else kept the store locked for a time', async ({ used: place }) => {
+it('watch goes on when another kept the store locked for a time', async ({ used: place }) => {
   const watch = place.start(['watch', 'a', '--store', `sqlite:${place.file}?busyTimeout=300ms`]);
   const first = await place.hold('a');
   await watch.says('holds');

@@ -128,7 +128,7 @@ it.for([
   expect(place.has('ran')).toBe(false);
 });
 
-it('a store that somebody else keeps locked', async ({ used: place }) => {
+it('a store that another keeps locked', async ({ used: place }) => {
   const database = new Database(place.file);
   database.exec('BEGIN EXCLUSIVE');
   // It tries for as long as the store says that somebody else is at work.

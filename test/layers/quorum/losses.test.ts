@@ -72,7 +72,7 @@ it.each([
   down = false;
   ahead[1] = 60_000;
   const next = await within(clock, 100, enter(store, b));
-  // Nobody told the holder, whose lease has seconds to go.
+  // The holder was not told, and its lease has seconds to go.
   expect(held).toMatchObject({ state: 'held', leftMs: 10_000 });
   expect(next.state).toBe(bare ? 'held' : 'waiting');
   // The fence still tells them apart.
