@@ -1,7 +1,7 @@
 /** The dashboard that the command line serves; in a browser: servers/dashboard.test.ts. */
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { ask, BEARER, TOKEN } from '../dashboard/bed.ts';
-import { Place, type Program } from './program.ts';
+import { it, type Place, type Program } from './program.ts';
 
 async function started(place: Place, ...flags: string[]): Promise<Program> {
   const env = flags.includes('--insecure') ? {} : { HOLDFAST_DASHBOARD_TOKEN: TOKEN };
@@ -10,8 +10,7 @@ async function started(place: Place, ...flags: string[]): Promise<Program> {
   return program;
 }
 
-it('refuses to start without a token, and to be insecure but on loopback', async () => {
-  const place = await Place.used();
+it('refuses to start without a token, or insecure beyond loopback', async ({ used: place }) => {
   const why = async (...args: string[]) => {
     const { status, err } = await place.fate('dashboard', ...args);
     return `${status} ${err}`;
@@ -21,8 +20,7 @@ it('refuses to start without a token, and to be insecure but on loopback', async
   expect(await why('--insecure', '--port', '70000')).toMatch(/^64 .*from 0 to 65535/);
 });
 
-it('serves those who have the token until it is interrupted', async () => {
-  const place = await Place.used();
+it('serves those who have the token until it is interrupted', async ({ used: place }) => {
   const program = await started(place);
   const url = program.out.trim();
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
@@ -32,8 +30,7 @@ it('serves those who have the token until it is interrupted', async () => {
   expect(await program.fate).toMatchObject({ status: 0, err: '' });
 });
 
-it('is open to this machine alone if it is insecure', async () => {
-  const place = await Place.used();
+it('is open to this machine alone if it is insecure', async ({ used: place }) => {
   const program = await started(place, '--insecure', '--json');
   const { url } = JSON.parse(program.out) as { url: string };
   const status = async (headers: Record<string, string>) => (await ask(url, { headers })).status;

@@ -1,10 +1,8 @@
 /** What `holdfast doctor` finds in a file. */
-import { writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { it, Place } from './program.ts';
 
-it('finds nothing to do in a file that is in use, and leaves no lock behind', async () => {
-  const place = await Place.used();
+it('finds nothing to do in a file in use, and leaves no lock', async ({ used: place }) => {
   const { status, out, err } = await place.fate('doctor');
   expect({ status, err }).toEqual({ status: 0, err: '' });
   const lines = out.trim().split('\n');
@@ -27,7 +25,7 @@ it('says what is wrong with a file that is none, or not there', async ({ place }
   const missing = await place.fate('doctor');
   expect(missing.status).toBe(69);
   expect(missing.out).toMatch(/^LOOK {2}store {2}There is no file/);
-  writeFileSync(place.file, 'This is a letter, and no database, however long it is. '.repeat(100));
+  place.write('locks.db', 'This is a letter, and no database, however long it is. '.repeat(100));
   const { status, out } = await place.fate('doctor', '--json');
   const { ok, findings } = JSON.parse(out);
   expect(status).not.toBe(0);

@@ -1,5 +1,5 @@
 /** A lock that goes from one command to the next, by way of a file. */
-import { copyFileSync, existsSync, readdirSync, statSync } from 'node:fs';
+import { copyFileSync, readdirSync, statSync } from 'node:fs';
 import { expect } from 'vitest';
 import { it } from './program.ts';
 
@@ -18,7 +18,7 @@ it('goes on with it, and lets nobody in between', async ({ place }) => {
   const [given = '', taken = ''] = [first, second].map(({ out }) => out.split(' ')[1]);
   expect(second.out).toMatch(/^a /);
   expect(BigInt(taken)).toBe(BigInt(given) + 1n);
-  expect(existsSync(place.path('lease'))).toBe(false);
+  expect(place.has('lease')).toBe(false);
   expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
 });
 
@@ -34,7 +34,7 @@ it('is resumed once, however many have the file', async ({ place }) => {
   const missing = await place.fate('resume', 'lease', '--', 'touch', 'ran');
   expect(missing).toMatchObject({ status: 75, out: '' });
   expect(missing.err).toMatch(/No lease can be read from "lease": ENOENT/);
-  expect(existsSync(place.path('ran'))).toBe(false);
+  expect(place.has('ran')).toBe(false);
 });
 
 it('is released by a command that fails', async ({ place }) => {
@@ -56,5 +56,5 @@ it('may come by a pipe, which stays', async ({ place }) => {
   const script = 'mkfifo way; cat lease > way & $holdfast resume way -- echo ran';
   const fate = await place.shell(script, { stdio: ['ignore', 'pipe', 'pipe'] }).fate;
   expect(fate).toMatchObject({ status: 0, out: 'ran\n', err: '' });
-  expect(existsSync(place.path('way'))).toBe(true);
+  expect(place.has('way')).toBe(true);
 });

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import Database from 'libsql';
 import { expect } from 'vitest';
 import { until } from '../support/until.ts';
-import { it, letGo, Place, type Program, pause } from './program.ts';
+import { it, letGo, type Place, type Program, pause } from './program.ts';
 
 async function json<T>(place: Place, ...args: string[]): Promise<T> {
   const { out, err } = await place.fate('--json', ...args);
@@ -52,10 +52,9 @@ it('ls -l tells how much is taken, by whom, and how many wait', async ({ place }
   expect(await place.fate('ls', '-l')).toMatchObject({ status: 0, out: '', err: '' });
 });
 
-it.each(['ls', 'ls -l', 'show a', 'watch a', 'evict a --token 1 --reason x'])(
+it.for(['ls', 'ls -l', 'show a', 'watch a', 'evict a --token 1 --reason x'])(
   'a verb that looks makes no file: %s',
-  async (words) => {
-    const place = new Place();
+  async (words, { place }) => {
     for (const store of ['sqlite:./typo.db', './typo.db', 'sqlite://./typo.db?busyTimeout=1s']) {
       const { status, err } = await place.fate(...words.split(' '), '--store', store);
       expect([status, err]).toEqual([69, expect.stringMatching(/There is no file ".*typo\.db"/)]);
@@ -123,8 +122,7 @@ it('show tells holders, then waiters in order', async ({ place }) => {
   expect((await place.fate('show', 'gpu')).out).toBe('gpu: no holders, no waiters\n');
 });
 
-it('tells an election as one: who leads, who stands by', async () => {
-  const place = await Place.used();
+it('tells an election as one: who leads, who stands by', async ({ used: place }) => {
   const watch = place.start(['watch', 'scheduler']);
   await watch.says('no holders');
   const leader = place.start(['elect', 'scheduler', '--', 'cat']);
@@ -159,8 +157,7 @@ it('a read-write lock has no limit', async ({ place }) => {
   await letGo(writer);
 });
 
-it('watch appends a line for each change, until it is interrupted', async () => {
-  const place = await Place.used();
+it('watch appends a line for each change, until it is interrupted', async ({ used: place }) => {
   const watch = place.start(['watch', 'a']);
   await watch.says('no holders');
   const holder = await place.hold('a');
@@ -184,8 +181,7 @@ it('watch appends a line for each change, until it is interrupted', async () => 
   ]);
 });
 
-it('watch --json tells the whole queue at each change, and ends with SIGTERM', async () => {
-  const place = await Place.used();
+it('watch --json tells the whole queue at each change, until SIGTERM', async ({ used: place }) => {
   const watch = place.start(['watch', 'a', '--json']);
   await watch.says('"holders":[]');
   const holder = await place.hold('a');
@@ -199,8 +195,7 @@ it('watch --json tells the whole queue at each change, and ends with SIGTERM', a
   expect([before?.holders.length, during?.holders.length]).toEqual([0, 1]);
 });
 
-it('watch goes on when somebody else kept the store locked for a time', async () => {
-  const place = await Place.used();
+it('watch goes on when another kept the store locked for a time', async ({ used: place }) => {
   const watch = place.start(['watch', 'a', '--store', `sqlite:${place.file}?busyTimeout=300ms`]);
   const first = await place.hold('a');
   await watch.says('holds');

@@ -1,4 +1,3 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { alive } from '../servers/process-table.ts';
 import { paced } from '../support/this-run.ts';
@@ -82,7 +81,7 @@ it('says that the lock was lost even if the command has ended by then', async ({
   const program = run(place, script);
   await program.says('up');
   program.kill('SIGSTOP');
-  appendFileSync(place.path('go'), '');
+  place.write('go');
   await program.says('done');
   await pause(STILL_MS);
   program.kill('SIGCONT');
@@ -113,7 +112,7 @@ it('is not hurried by signals while it ends the command', async ({ place }) => {
   await until(() => place.read('log') === 'asked\n');
   program.kill('SIGTERM');
   await until(() => place.read('log') === 'asked\nasked\n');
-  appendFileSync(place.path('go'), '');
+  place.write('go');
   expect((await program.fate).status).toBe(79);
   expect(place.read('log')).toBe('asked\nasked\ncleaned up\n');
 });
@@ -127,13 +126,13 @@ it('ends the command although nobody reads what it complains of', async ({ place
     sleep 0.5
     echo $$ > pid
     while :; do sleep 0.02; done`;
-  writeFileSync(place.path('fill.sh'), script);
+  place.write('fill.sh', script);
   const run = '$holdfast run a --grace 100ms -- sh fill.sh 2>&1; echo status-$? > status';
   const program = place.shell(`{ ${run}; } | { until [ -e go ]; do sleep 0.02; done; cat; }`);
   await until(() => place.read('pid').endsWith('\n'));
   await place.evict('a', '--now');
   await until(() => !alive(Number(place.read('pid'))));
-  appendFileSync(place.path('go'), '');
+  place.write('go');
   expect((await program.fate).out).toMatch(/holdfast: Lease lost on "a": .*\n$/);
   expect(place.read('status')).toBe('status-79\n');
 });

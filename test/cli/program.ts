@@ -1,6 +1,6 @@
 /** Real processes of the command line, on a file that goes with the test. */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLocks, list } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
@@ -45,6 +45,14 @@ export class Place {
     }
   }
 
+  has(name: string): boolean {
+    return existsSync(this.path(name));
+  }
+
+  write(name: string, text = '', mode = 0o644): void {
+    writeFileSync(this.path(name), text, { mode });
+  }
+
   start(args: readonly string[], options: SpawnOptions = {}): Program {
     return new Program(process.execPath, [...CLI, ...args], this.#with(options));
   }
@@ -63,13 +71,6 @@ export class Place {
 
   fate(...args: string[]): Promise<Fate> {
     return this.start(args, { stdio: ['ignore', 'pipe', 'pipe'] }).fate;
-  }
-
-  /** With a file that verbs may look into. */
-  static async used(): Promise<Place> {
-    const place = new Place();
-    await place.fate('run', 'a', '--', 'true');
-    return place;
   }
 
   /** A command that holds a lock until its input ends. */
@@ -124,9 +125,19 @@ export class Place {
   }
 }
 
+interface Places {
+  readonly place: Place;
+  /** With a file that verbs may look into. */
+  readonly used: Place;
+}
+
 /** A test that gets a place of its own. */
-export const it: TestAPI<{ readonly place: Place }> = test.extend<{ readonly place: Place }>({
+export const it: TestAPI<Places> = test.extend<Places>({
   place: ({ task: _ }, give) => give(new Place()),
+  used: async ({ place }, give) => {
+    await place.fate('run', 'a', '--', 'true');
+    await give(place);
+  },
 });
 
 export class Program {

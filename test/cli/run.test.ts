@@ -1,7 +1,7 @@
-import { appendFileSync, statSync, writeFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { expect } from 'vitest';
 import { until } from '../support/until.ts';
-import { type Fate, it, Place } from './program.ts';
+import { type Fate, it, letGo, Place } from './program.ts';
 
 it('gives the command its token, and leaves nothing behind', async ({ place }) => {
   const show = 'echo $HOLDFAST_RESOURCE $HOLDFAST_TOKEN $HOLDFAST_LINEAGE';
@@ -15,11 +15,8 @@ it('gives the command its token, and leaves nothing behind', async ({ place }) =
 });
 
 it.each([
-  ['0', 'exit 0', 0],
   ['its own', 'exit 75', 75],
-  ['the greatest', 'exit 255', 255],
   ['of a command that was killed', 'kill -KILL $$', 137],
-  ['of a command that was ended', 'kill -TERM $$', 143],
   ['of a command that was interrupted', 'kill -INT $$', 130],
 ])('exits with the status of the command: %s', async (_, script, status) => {
   const fate = await new Place().fate('run', 'a', '--', 'sh', '-c', script);
@@ -28,7 +25,7 @@ it.each([
 
 it('leaves the standard input and output to the command', async ({ place }) => {
   const text = 'a line of text\n'.repeat(100_000);
-  writeFileSync(place.path('in'), text);
+  place.write('in', text);
   // Through pipes that are empty, and then full, for a while: a non-blocking one would fail.
   const script = '(sleep 0.5; cat in) | $holdfast run a -- cat | (sleep 1; cmp - in && echo same)';
   expect(await place.shell(script).fate).toMatchObject({ status: 0, out: 'same\n', err: '' });
@@ -37,18 +34,17 @@ it('leaves the standard input and output to the command', async ({ place }) => {
 /** Stays until the test says so. */
 const STAY = ['sh', '-c', 'echo in; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.05; done'];
 
-it.each([
+it.for([
   ['two of four', ['--limit=2', '--limit=2', '--limit=2', '--limit=2'], 2],
   ['by their permits', ['--limit=3 --permits=2', '--limit=3 --permits=2'], 1],
   ['readers together, and a writer alone', ['--read', '--shared', '--write'], 2],
-])('lets in as many as there is room for: %s', async (_, all, room) => {
-  const place = new Place();
+] as const)('lets in as many as there is room for: %s', async ([, all, room], { place }) => {
   const fates: Promise<Fate>[] = [];
   for (const flags of all) {
     fates.push(place.fate('run', 'a', ...flags.split(' '), '--', ...STAY));
     await place.holding(Math.min(fates.length, room), Math.max(fates.length - room, 0));
   }
-  appendFileSync(place.path('go'), '');
+  place.write('go');
   for (const fate of fates) expect(await fate).toMatchObject({ status: 0, out: 'in\n' });
 });
 
@@ -62,15 +58,13 @@ it.each([
   ['0, which -v mentions', ['--try', '-E', '0', '-v'], 0, TOLD],
 ])('tells who holds it, and runs nothing: %s', async (_, flags, status, told) => {
   const place = new Place();
-  const holder = place.fate('run', 'a', '--label', 'nightly', '--', ...STAY);
-  await place.holding(1, 0);
+  const holder = await place.hold('a', '--label', 'nightly');
   const fate = await place.fate('run', 'a', ...flags, '--', 'touch', 'ran');
   expect(fate).toMatchObject({ status, out: '' });
   expect(fate.err).toMatch(told);
   expect(await place.counts()).toEqual({ holders: 1, waiters: 0 });
-  appendFileSync(place.path('go'), '');
-  expect((await holder).status).toBe(0);
-  expect(() => statSync(place.path('ran'))).toThrow('ENOENT');
+  await letGo(holder);
+  expect(place.has('ran')).toBe(false);
 });
 
 it('--min-hold keeps the lock taken after a quick command', async ({ place }) => {
@@ -86,43 +80,35 @@ it('--max-hold ends the command', async () => {
 });
 
 it('is evicted while it waits: not acquired, and nothing runs', async ({ place }) => {
-  const holder = place.fate('run', 'a', '--', ...STAY);
-  await place.holding(1, 0);
-  const waiter = place.fate('run', 'a', '--', 'touch', 'ran');
-  await place.holding(1, 1);
+  const holder = await place.hold('a');
+  const waiter = await place.wait('run', 'a', '--', 'touch', 'ran');
   const token = await place.tokenOf('a', 'waiters');
   await place.fate('evict', 'a', '--token', token, '--reason', 'a test');
   const one = expect.stringMatching(/^holdfast: .+\n$/);
-  expect(await waiter).toMatchObject({ status: 75, err: one });
-  appendFileSync(place.path('go'), '');
-  await holder;
-  expect(() => statSync(place.path('ran'))).toThrow('ENOENT');
+  expect(await waiter.fate).toMatchObject({ status: 75, err: one });
+  await letGo(holder);
+  expect(place.has('ran')).toBe(false);
 });
 
 it('--replace-waiting leaves the command that runs, and only the newest waits', async () => {
   const place = new Place();
-  const run = (...command: readonly string[]): Promise<Fate> =>
-    place.fate('run', 'a', '--replace-waiting', '--', ...command);
-  const first = run(...STAY);
-  await place.holding(1, 0);
-  const second = run('touch', 'ran');
-  await place.holding(1, 1);
-  const third = run('echo', 'the newest');
+  const run = ['run', 'a', '--replace-waiting', '--'];
+  const first = await place.hold('a', '--replace-waiting');
+  const second = await place.wait(...run, 'touch', 'ran');
+  const third = place.fate(...run, 'echo', 'the newest');
   const replaced = { status: 75, err: expect.stringMatching(/a newer request has taken its/) };
-  expect(await second).toMatchObject(replaced);
-  appendFileSync(place.path('go'), '');
-  expect((await first).status).toBe(0);
+  expect(await second.fate).toMatchObject(replaced);
+  await letGo(first);
   expect(await third).toMatchObject({ status: 0, out: 'the newest\n' });
-  expect(() => statSync(place.path('ran'))).toThrow('ENOENT');
+  expect(place.has('ran')).toBe(false);
 });
 
 it('--replace ends the command that runs, and then the newest runs', async ({ place }) => {
-  const running = place.fate('run', 'a', '--replace', '--', ...STAY);
-  await place.holding(1, 0);
+  const running = await place.hold('a', '--replace');
   const newest = await place.fate('run', 'a', '--replace', '--', 'echo', 'the newest');
   expect(newest).toMatchObject({ status: 0, out: 'the newest\n' });
   const replaced = { status: 79, err: expect.stringMatching(/newer request .* Ending the/) };
-  expect(await running).toMatchObject(replaced);
+  expect(await running.fate).toMatchObject(replaced);
 });
 
 it('gives the lock back when the command ends, whatever it left running', async ({ place }) => {
@@ -130,7 +116,7 @@ it('gives the lock back when the command ends, whatever it left running', async 
     '(until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.05; done; echo done > left) >&- 2>&- & exit 3';
   expect((await place.fate('run', 'a', '--', 'sh', '-c', script)).status).toBe(3);
   expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
-  appendFileSync(place.path('go'), '');
+  place.write('go');
   await until(() => place.read('left') === 'done\n');
 });
 
@@ -145,7 +131,7 @@ it('keeps its locks in the state directory of the user, which only he can enter'
 
 it('shows the warnings of others', async ({ place }) => {
   const env = { ...place.env, NODE_OPTIONS: `--require ${place.path('warn.cjs')}` };
-  writeFileSync(place.path('warn.cjs'), `process.emitWarning('look here');`);
+  place.write('warn.cjs', `process.emitWarning('look here');`);
   const fate = await place.start(['run', 'a', '--', 'true'], { env }).fate;
   expect(fate.err).toContain('Warning: look here');
 });

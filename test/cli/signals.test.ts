@@ -1,9 +1,8 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { expect } from 'vitest';
 import { alive, stateOf } from '../servers/process-table.ts';
 import { until } from '../support/until.ts';
-import { it, Place, type Program, pause } from './program.ts';
+import { it, letGo, type Place, type Program, pause } from './program.ts';
 
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 
@@ -21,47 +20,43 @@ const NOTING = `
 `;
 
 async function noting(place: Place): Promise<Program> {
-  writeFileSync(place.path('noting.cjs'), NOTING);
+  place.write('noting.cjs', NOTING);
   const program = place.start(['run', 'a', '--', process.execPath, 'noting.cjs', 'child']);
   await program.says('up\n');
   return program;
 }
 
-it.each(ENDING)('%s ends the wait, and leaves the queue', async (signal) => {
-  const place = new Place();
-  const holder = await noting(place);
+it.for(ENDING)('%s ends the wait, and leaves the queue', async (signal, { place }) => {
+  const holder = await place.hold('a');
   const waiter = await place.wait('run', 'a', '--', 'touch', 'ran');
   waiter.kill(signal);
   const status = 128 + constants.signals[signal];
   expect(await waiter.fate).toEqual({ status, signal: null, out: '', err: '' });
   expect(await place.counts()).toEqual({ holders: 1, waiters: 0 });
-  appendFileSync(place.path('go'), '');
-  expect((await holder.fate).status).toBe(5);
+  await letGo(holder);
 });
 
-it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)(
+it.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)(
   '%s goes to all of the command, whose end it waits for',
-  async (signal) => {
-    const place = new Place();
+  async (signal, { place }) => {
     const program = await noting(place);
     program.kill(signal);
     const name = `${signal.slice(3)}\n`;
     await until(() => place.read('child') === name && place.read('grandchild') === name);
     expect(await place.counts()).toEqual({ holders: 1, waiters: 0 });
-    appendFileSync(place.path('go'), '');
+    place.write('go');
     expect(await program.fate).toMatchObject({ status: 5, err: '' });
     expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
   },
 );
 
-it.each(['SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const)(
+it.for(['SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const)(
   '%s goes to the command alone',
-  async (signal) => {
-    const place = new Place();
+  async (signal, { place }) => {
     const program = await noting(place);
     program.kill(signal);
     await until(() => place.read('child') === `${signal.slice(3)}\n`);
-    appendFileSync(place.path('go'), '');
+    place.write('go');
     expect(await program.fate).toMatchObject({ status: 5, err: '' });
     expect(place.read('grandchild')).toBe('');
   },
@@ -87,7 +82,7 @@ it('killed with SIGKILL, it leaves its command running without a lock', async ({
   // The next one gets in when the TTL has run out.
   expect((await place.fate('run', 'a', '--', 'true')).status).toBe(0);
   expect(alive(Number(program.out))).toBe(true);
-  appendFileSync(place.path('go'), '');
+  place.write('go');
   await until(() => !alive(Number(program.out)));
 });
 

@@ -1,4 +1,3 @@
-import { appendFileSync } from 'node:fs';
 import { beforeEach, describe, expect } from 'vitest';
 import { alive } from '../servers/process-table.ts';
 import { programOf } from '../support/program-of.ts';
@@ -42,16 +41,15 @@ describe('on a terminal', () => {
     await until(() => place.read('log') !== '');
     // A second one would come within this time.
     await pause(300);
-    appendFileSync(place.path('go'), '');
+    place.write('go');
     expect((await terminal.fate).status).toBe(5);
     expect(place.read('log')).toBe('INT\n');
   });
 
-  it.each([
+  it.for([
     ['holding', false],
     ['waiting', true],
-  ])('^C ends the loop of a shell: %s', async (_, waits) => {
-    const place = new Place();
+  ] as const)('^C ends the loop of a shell: %s', async ([, waits], { place }) => {
     const holders = waits ? [await place.hold('a')] : [];
     const loop = 'for n in 1 2; do echo turn $n; $holdfast run a -- sleep 30; done';
     const terminal = place.terminal(loop);
@@ -71,7 +69,7 @@ describe('on a terminal', () => {
 
   it('ends by SIGHUP when the terminal is gone', async ({ place }) => {
     const run = '$holdfast run a -- sh -c "echo up; sleep 30"';
-    appendFileSync(place.path('note.sh'), `trap : HUP; ${run}; echo $? > status`);
+    place.write('note.sh', `trap : HUP; ${run}; echo $? > status`);
     // The terminal tells the first shell, and by its end all the others.
     const terminal = place.terminal('sh note.sh; true');
     await terminal.says('up');
@@ -98,8 +96,8 @@ describe('on a terminal', () => {
 
   it('a lost lock ends all of the command, and nothing else of its group', async ({ place }) => {
     const each = `sh -c 'echo $PPID' >> pids; while [ -e "$PWD" ]; do sleep 0.02; done`;
-    appendFileSync(
-      place.path('family.sh'),
+    place.write(
+      'family.sh',
       `exec 2> /dev/null
        each() { trap '' TERM; ${each}; }
        each &
@@ -162,11 +160,10 @@ describe('on a terminal', () => {
     await letGo(one, other);
   });
 
-  it.each([
+  it.for([
     ['^C', (terminal: Program) => terminal.type(CTRL_C)],
     ['a signal', (_: Program, place: Place) => process.kill(Number(place.read('pid')), 'SIGTERM')],
-  ])('top restores the terminal after %s', async (_, end) => {
-    const place = await Place.used();
+  ] as const)('top restores the terminal after %s', async ([, end], { used: place }) => {
     const top = 'sh -c "echo \\$\\$ > pid; exec $holdfast top"';
     const terminal = place.terminal(`stty -g > before; ${top}; stty -g > after`);
     await terminal.says('0 in use');
@@ -175,8 +172,7 @@ describe('on a terminal', () => {
     expect(place.read('after')).toBe(place.read('before'));
   });
 
-  it('top is stopped by ^Z, and takes keys again after fg', async () => {
-    const place = await Place.used();
+  it('top is stopped by ^Z, and takes keys again after fg', async ({ used: place }) => {
     const terminal = place.terminal('bash --norc -i', { PS1: 'ready> ' });
     const prompts = (): number => terminal.out.split('ready> ').length;
     // Not the process of the shell's job alone: npx is another one.
@@ -195,8 +191,7 @@ describe('on a terminal', () => {
     await terminal.fate;
   });
 
-  it('top goes on after ^Z where no shell could resume it', async () => {
-    const place = await Place.used();
+  it('top goes on after ^Z where no shell could resume it', async ({ used: place }) => {
     const terminal = place.terminal('$holdfast top; echo status-$?');
     await terminal.says('0 in use');
     terminal.type(`${CTRL_Z}q`);
@@ -204,8 +199,7 @@ describe('on a terminal', () => {
     await terminal.fate;
   });
 
-  it('top takes no keys where its input is no terminal', async () => {
-    const place = await Place.used();
+  it('top takes no keys where its input is no terminal', async ({ used: place }) => {
     const terminal = place.terminal('exec $holdfast top < /dev/null');
     await until(() => terminal.out.split('0 in use, 0 waiting').length > 2);
     expect(terminal.out).not.toContain('q: quit');
@@ -230,8 +224,7 @@ describe('on a terminal', () => {
     await letGo(holder);
   });
 
-  it('watch keeps every line within the width', async () => {
-    const place = await Place.used();
+  it('watch keeps every line within the width', async ({ used: place }) => {
     const terminal = place.terminal(`stty cols 40; NO_COLOR=1 $holdfast watch ${'x'.repeat(99)}`);
     await terminal.says('no holders');
     terminal.type(CTRL_C);

@@ -1,6 +1,6 @@
 /** A dashboard on a real server of this process, and a browser's requests to it. */
 import { once } from 'node:events';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as textFrom } from 'node:stream/consumers';
@@ -13,11 +13,6 @@ import { merged } from '../../src/dashboard/ui/events.ts';
 import type { BoardFrame, QueueEvent, QueueRow } from '../../src/dashboard/wire.ts';
 
 export const TOKEN = 'a-token-of-an-operator';
-
-/** As `expect.poll`, on a machine that may be busy: only what never comes takes so long. */
-export function soon<T>(get: () => T): ReturnType<typeof expect.poll<T>> {
-  return expect.poll(get);
-}
 
 export interface Reply {
   readonly status: number;
@@ -67,19 +62,19 @@ export function evictionOf(name: string, token: bigint): Readonly<Record<string,
 export class Page {
   readonly frames: BoardFrame[] = [];
   readonly rows: Map<string, QueueRow> = new Map();
+  readonly leave: () => void;
   ended = false;
-  readonly #leave: () => void;
 
   /** One that has been told of all there is. */
   static async loaded(url: string): Promise<Page> {
     const page = new Page(url);
-    await soon(() => page.isLoaded).toBe(true);
+    await expect.poll(() => page.isLoaded).toBe(true);
     return page;
   }
 
   constructor(url: string) {
     const sent = request(`${url}events`, { headers: BEARER, agent: false });
-    this.#leave = () => sent.destroy();
+    this.leave = () => void sent.destroy();
     sent.on('error', () => {});
     sent.once('close', () => (this.ended = true));
     sent.once('response', (response) => {
@@ -91,7 +86,7 @@ export class Page {
       });
     });
     sent.end();
-    onTestFinished(() => this.leave());
+    onTestFinished(this.leave);
   }
 
   get last(): BoardFrame | undefined {
@@ -112,10 +107,6 @@ export class Page {
     return this.lines.map(({ name, what }) => `${name} ${what}`);
   }
 
-  leave(): void {
-    this.#leave();
-  }
-
   #take(frame: BoardFrame): void {
     this.frames.push(frame);
     for (const name of frame.gone) this.rows.delete(name);
@@ -123,12 +114,10 @@ export class Page {
   }
 }
 
-/** A stream that is not read before its `read` is called, and the response that feeds it. */
+/** A stream that is not read yet, and the response that feeds it. */
 export interface Silent {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
-  readonly text: string;
-  read(): void;
 }
 
 export async function openSilently(server: Server, url: string): Promise<Silent> {
@@ -136,15 +125,18 @@ export async function openSilently(server: Server, url: string): Promise<Silent>
   const sent = request(`${url}events`, { headers: BEARER, agent: false });
   sent.on('error', () => {}).end();
   const [[incoming], [, response]] = await Promise.all([once(sent, 'response'), served]);
-  const silent = {
-    incoming,
-    response,
-    text: '',
-    read(): void {
-      incoming.setEncoding('utf8').on('data', (chunk: string) => (silent.text += chunk));
-    },
-  };
-  return silent;
+  return { incoming, response };
+}
+
+/** A server with this handler, until the test is over. */
+export async function serve(handler: RequestListener): Promise<{ server: Server; url: string }> {
+  const server = createServer(handler);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
 export interface Bed {
@@ -162,14 +154,10 @@ export async function start(options: Partial<DashboardOptions> = {}): Promise<Be
   const locks = createLocks(store, { prefix: 'shop:' });
   const others = createLocks(store, { prefix: 'shop:', label: 'till' });
   const shown = dashboard(locks, { auth: TOKEN, every: 100, ...options });
-  const server = createServer(shown).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   onTestFinished(async () => {
-    shown.close();
-    server.closeAllConnections();
-    server.close();
     await Promise.all([locks.close({ drain: 0 }), others.close({ drain: 0 })]);
   });
-  return { url: `http://127.0.0.1:${port}/locks/`, locks, others, store, server, shown };
+  const { server, url } = await serve(shown);
+  onTestFinished(() => shown.close());
+  return { url: `${url}/locks/`, locks, others, store, server, shown };
 }

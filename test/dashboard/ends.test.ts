@@ -1,7 +1,6 @@
 /** How streams end: with their pages, their server and their locks. */
 import { once as happened } from 'node:events';
-import { createServer } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { createLocks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { expect, it, onTestFinished } from 'vitest';
@@ -9,7 +8,7 @@ import { Streams } from '../../src/dashboard/streams.ts';
 import { MAX_RESOURCES, StoreWatcher } from '../../src/dashboard/watcher.ts';
 import { engineOf } from '../../src/locks.ts';
 import { gate } from '../support/gate.ts';
-import { ask, BEARER, openSilently, Page, soon, start } from './bed.ts';
+import { ask, BEARER, openSilently, Page, serve, start } from './bed.ts';
 
 /** Streams without a dashboard around them, whose pages are told by hand. */
 async function startStreams() {
@@ -23,16 +22,10 @@ async function startStreams() {
     }
   }
   const streams = new Streams(new CountedWatcher(parts));
-  const server = createServer((request, response) => void streams.add(request, response));
-  await happened(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(async () => {
-    streams.close();
-    server.closeAllConnections();
-    server.close();
-    await locks.close({ drain: 0 });
-  });
-  const { port } = server.address() as AddressInfo;
-  return { streams, server, port, url: `http://127.0.0.1:${port}/`, stops: () => stops };
+  onTestFinished(() => locks.close({ drain: 0 }));
+  const { server, url } = await serve((request, response) => void streams.add(request, response));
+  onTestFinished(() => streams.close());
+  return { streams, server, url: `${url}/`, stops: () => stops };
 }
 
 const NOTHING = { changed: [], gone: [], beaten: [] };
@@ -48,18 +41,12 @@ it('ends a page at the first look after its server was closed', async () => {
   streams.send(NOTHING);
 });
 
-it('ends its streams with its server and with its locks', async () => {
-  const first = await start();
-  const page = await Page.loaded(first.url);
-  const closed = happened(first.server, 'close');
-  first.server.close();
-  await closed;
-  await soon(() => page.ended).toBe(true);
-  const second = await start();
-  const other = await Page.loaded(second.url);
-  await second.locks.close();
-  await soon(() => other.ended).toBe(true);
-  expect((await ask(`${second.url}events`, { headers: BEARER })).status).toBe(503);
+it('ends its streams with its locks', async () => {
+  const { url, locks } = await start();
+  const page = await Page.loaded(url);
+  await locks.close();
+  await expect.poll(() => page.ended).toBe(true);
+  expect((await ask(`${url}events`, { headers: BEARER })).status).toBe(503);
 });
 
 it('takes no page after its end, and writes to none', async () => {
@@ -67,7 +54,7 @@ it('takes no page after its end, and writes to none', async () => {
   const page = await Page.loaded(url);
   shown.close();
   shown.close();
-  await soon(() => page.ended).toBe(true);
+  await expect.poll(() => page.ended).toBe(true);
   const { status, text } = await ask(`${url}events`, { headers: BEARER });
   expect([status, text]).toEqual([503, '{"error":"The dashboard is closed."}']);
   const looks = store.count('list').requests;
@@ -97,14 +84,14 @@ it('forgets a page that left while auth was deciding', async () => {
 
 it('cuts off a page that does not read to the end', async () => {
   const { streams, server, url } = await startStreams();
-  const { response, incoming, read } = await openSilently(server, url);
+  const { response, incoming } = await openSilently(server, url);
   // More than a connection takes unread.
   streams.send({ ...NOTHING, gone: ['x'.repeat(30_000_000)] });
   streams.close();
   streams.send(NOTHING);
-  await soon(() => response.destroyed).toBe(true);
-  read();
-  await soon(() => incoming.destroyed).toBe(true);
+  await expect.poll(() => response.destroyed).toBe(true);
+  incoming.resume();
+  await expect.poll(() => incoming.destroyed).toBe(true);
   expect(incoming.complete).toBe(false);
 });
 
@@ -124,14 +111,13 @@ it('cuts off a page that is behind by more names than two looks have', async () 
 });
 
 it('forgets pages that wait for another one on their connection', async () => {
-  const { server, port, stops } = await startStreams();
+  const { server, url, stops } = await startStreams();
   const sockets: Socket[] = [];
   server.on('request', ({ socket }) => sockets.push(socket));
-  const sent = connect(port, '127.0.0.1', () =>
-    sent.write('GET /events HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2)),
-  );
-  await soon(() => sockets.length).toBe(2);
+  const sent = connect(Number(new URL(url).port), '127.0.0.1');
+  sent.write('GET /events HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2));
+  await expect.poll(() => sockets.length).toBe(2);
   sent.destroy();
-  await soon(() => sockets[0]?.destroyed).toBe(true);
-  await soon(stops).toBe(1);
+  await expect.poll(() => sockets[0]?.destroyed).toBe(true);
+  await expect.poll(stops).toBe(1);
 });

@@ -12,7 +12,7 @@ import { type Dashboard, dashboard } from 'holdfast/dashboard';
 import { memoryStore } from 'holdfast/memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { expectShown } from '../methods/guide/shown.ts';
-import { ask, BEARER, evict, evictionOf, Page, soon, TOKEN } from './bed.ts';
+import { ask, BEARER, evict, evictionOf, Page, TOKEN } from './bed.ts';
 
 type Running = { readonly url: string; close(): Promise<unknown> };
 
@@ -99,7 +99,7 @@ describe.each<[string, Mount]>([
     expect((await ask(`${url}app.js`)).headers['content-type']).toMatch('text/javascript');
     const lease = await locks.mutex('stock').acquire();
     const page = new Page(url);
-    await soon(() => page.rows.has('stock')).toBe(true);
+    await expect.poll(() => page.rows.has('stock')).toBe(true);
     const evicted = await evict(url, evictionOf('stock', lease.token));
     expect(evicted.text).toBe('{"evicted":true}');
     const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: running.url };
@@ -113,7 +113,7 @@ describe.each<[string, Mount]>([
     const { running, url } = await start();
     const page = await Page.loaded(url);
     await running.close();
-    await soon(() => page.ended).toBe(true);
+    await expect.poll(() => page.ended).toBe(true);
   });
 });
 

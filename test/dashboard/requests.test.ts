@@ -10,7 +10,7 @@ import { aroundStore } from 'holdfast/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fromLoopback } from '../../src/dashboard/auth.ts';
 import type { Bed } from './bed.ts';
-import { ask, BEARER, evict, evictionOf, fromPage, Page, soon, start, TOKEN } from './bed.ts';
+import { ask, BEARER, evict, evictionOf, fromPage, Page, start, TOKEN } from './bed.ts';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
@@ -151,7 +151,7 @@ it('warns of nothing when a body is broken off', async () => {
   sent.on('error', () => {}).write('token');
   const [{ socket }] = await served;
   sent.destroy();
-  await soon(() => socket.destroyed).toBe(true);
+  await expect.poll(() => socket.destroyed).toBe(true);
   expect((await ask(url)).status).toBe(401);
   expect(warnings).toEqual([]);
 });
@@ -184,8 +184,8 @@ describe('evicting', () => {
     });
     expect((await evict(bed.url, bed.body)).status).toBe(200);
     expect(await lost).toBe('it hangs');
-    await soon(() => page.told).toContain('stock evicted');
-    await soon(() => page.rows.has(NAME)).toBe(false);
+    await expect.poll(() => page.told).toContain('stock evicted');
+    await expect.poll(() => page.rows.has(NAME)).toBe(false);
     expect(page.told).not.toContain('stock gone');
     expect((await evict(bed.url, bed.body)).status).toBe(404);
   });

@@ -7,7 +7,7 @@ import { Board } from '../../src/dashboard/board.ts';
 import { isOf, kindOf, kindText, waitingSince } from '../../src/dashboard/ui/text.ts';
 import type { QueueRow } from '../../src/dashboard/wire.ts';
 import { gate } from '../support/gate.ts';
-import { ask, BEARER, evict, evictionOf, openSilently, Page, soon, start } from './bed.ts';
+import { ask, BEARER, evict, evictionOf, openSilently, Page, start } from './bed.ts';
 
 const TERMS = { heartbeat: false, ttl: '30s' } as const;
 
@@ -19,10 +19,10 @@ it('shows queues in order, without claim ids', async () => {
   const waiting = async () => (await locks.inspect('stock')).waiters.length;
   const second = others.mutex('stock', { fair: true }).acquire({ label: 'b', signal });
   second.catch(() => {});
-  await soon(waiting).toBe(1);
+  await expect.poll(waiting).toBe(1);
   const third = locks.mutex('stock').acquire({ label: 'c', signal });
   third.catch(() => {});
-  await soon(waiting).toBe(2);
+  await expect.poll(waiting).toBe(2);
   const page = await Page.loaded(url);
   const row = page.rows.get('stock');
   expect(row).toMatchObject({ name: 'stock', limit: 1, holding: 1, waiting: 2 });
@@ -42,14 +42,14 @@ it('shows who leads in an election and who stands by, which is no wait', async (
   const election = createElection(others, 'scheduler');
   const [first, second] = ['first', 'second'].map((label) => election.campaign({ label }));
   const page = new Page(url);
-  await soon(() => page.rows.get('scheduler')?.waiting).toBe(1);
+  await expect.poll(() => page.rows.get('scheduler')?.waiting).toBe(1);
   const row = page.rows.get('scheduler') as QueueRow;
   expect([kindOf(row), kindText(row)]).toEqual(['election', 'election']);
   expect(waitingSince(row)).toBeUndefined();
   const filters = ['all', 'election', 'permits', 'waited for'] as const;
   expect(filters.filter((filter) => isOf(filter, row))).toEqual(['all', 'election']);
   const gpu = await others.semaphore('gpu', { limit: 2 }).acquire();
-  await soon(() => page.rows.has('gpu')).toBe(true);
+  await expect.poll(() => page.rows.has('gpu')).toBe(true);
   const seats = page.rows.get('gpu') as QueueRow;
   expect([kindText(seats), isOf('permits', seats)]).toEqual(['semaphore · 1 of 2', true]);
   await Promise.all([gpu.release(), first?.resign(), second?.resign()]);
@@ -60,11 +60,11 @@ it('tells of grants, hand-offs and ends, exactly where the process itself has th
   const page = await Page.loaded(url);
   const mine = await locks.mutex('stock').acquire();
   const theirs = others.mutex('stock').acquire();
-  await soon(() => page.told).toContain('stock waits');
+  await expect.poll(() => page.told).toContain('stock waits');
   await mine.release();
-  await soon(() => page.told).toContain('stock handed on');
+  await expect.poll(() => page.told).toContain('stock handed on');
   await (await theirs).release();
-  await soon(() => page.told).toContain('stock gone');
+  await expect.poll(() => page.told).toContain('stock gone');
   expect(page.told).toEqual([
     ...['stock granted', 'stock waits', 'stock released', 'stock handed on', 'stock gone'],
   ]);
@@ -78,15 +78,15 @@ it('takes the time of a hand-off only where no other process can have been betwe
   await (await locks.mutex('stock').acquire()).release();
   const theirs = await others.mutex('stock').acquire();
   const mine = locks.mutex('stock').acquire();
-  await soon(() => page.told).toContain('stock waits');
+  await expect.poll(() => page.told).toContain('stock waits');
   await theirs.release();
   const held = await mine;
-  await soon(() => page.told).toContain('stock handed on');
+  await expect.poll(() => page.told).toContain('stock handed on');
   expect(page.last?.rates.handOffMs).toBeNull();
   const next = locks.mutex('stock').acquire();
   await held.release();
   await next;
-  await soon(() => page.last?.rates.handOffMs).toBeGreaterThanOrEqual(0);
+  await expect.poll(() => page.last?.rates.handOffMs).toBeGreaterThanOrEqual(0);
 });
 
 it('lets nothing on the way hold a stream back', async () => {
@@ -103,22 +103,22 @@ it('asks the store as often for ten pages as for one, and not at all for none', 
   const { url, others, store } = await start();
   await others.mutex('stock', TERMS).acquire();
   const pages = Array.from({ length: 10 }, () => new Page(url));
-  await soon(() => pages.every(({ isLoaded }) => isLoaded)).toBe(true);
+  await expect.poll(() => pages.every(({ isLoaded }) => isLoaded)).toBe(true);
   store.reset();
   const [first] = pages as [Page];
   const before = first.frames.length;
-  await soon(() => first.frames.length - before).toBeGreaterThan(5);
+  await expect.poll(() => first.frames.length - before).toBeGreaterThan(5);
   const looks = store.count('list').requests;
   // Each look lists the names, and the published waits.
   expect(looks).toBeLessThanOrEqual(2 * (first.frames.length - before + 1));
   for (const page of pages) page.leave();
   // A look may still be under way when they leave, and is the last.
-  const looksNow = () => store.count('list').requests;
-  await soon(async () => {
-    const before = looksNow();
+  const looksOn = async (): Promise<number> => {
+    store.reset();
     await new Promise((resolve) => setTimeout(resolve, 500));
-    return looksNow() - before;
-  }).toBe(0);
+    return store.count('list').requests;
+  };
+  await expect.poll(looksOn).toBe(0);
 });
 
 it('tells each page only what is new', async () => {
@@ -129,7 +129,7 @@ it('tells each page only what is new', async () => {
   expect(page.rows.size).toBe(1_200);
   const before = page.frames.length;
   await others.mutex('new', TERMS).acquire();
-  await soon(() => page.rows.has('new')).toBe(true);
+  await expect.poll(() => page.rows.has('new')).toBe(true);
   expect(page.frames.slice(before).flatMap(({ rows }) => rows)).toHaveLength(1);
 });
 
@@ -141,13 +141,14 @@ it('a page that does not read costs little, and is told of the newest later', as
   for (let round = 0; round < 8; round += 1) {
     const leases = await Promise.all(names.map((name) => others.mutex(name, TERMS).acquire()));
     last = String(leases.at(-1)?.token);
-    await soon(() => quick.rows.get(names.at(-1) ?? '')?.seats[0]?.token).toBe(last);
+    await expect.poll(() => quick.rows.get(names.at(-1) ?? '')?.seats[0]?.token).toBe(last);
     if (round < 7) await Promise.all(leases.map((lease) => lease.release()));
   }
   // Each round has 700 kB.
   expect(silent.response.writableLength).toBeLessThan(1_000_000);
-  silent.read();
-  await soon(() => silent.text.includes(`"token":"${last}"`)).toBe(true);
+  let text = '';
+  silent.incoming.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  await expect.poll(() => text.includes(`"token":"${last}"`)).toBe(true);
 });
 
 it('is not stopped by a lock that another program calls as its prefix is', async () => {
@@ -157,7 +158,7 @@ it('is not stopped by a lock that another program calls as its prefix is', async
   await bare.mutex('shop:').acquire();
   await others.mutex('stock').acquire();
   const page = new Page(url);
-  await soon(() => [...page.rows.keys()]).toEqual(['stock']);
+  await expect.poll(() => [...page.rows.keys()]).toEqual(['stock']);
   expect(page.last?.away).toBeNull();
 });
 
@@ -176,7 +177,8 @@ it('tells of a deadlock that is confirmed, and of no wait beyond its prefix', as
     others.mutex('account:3').run(() => hidden.run({ signal }, () => {})),
   ];
   const page = new Page(url);
-  await soon(() => page.last?.waits.map(({ deadlocked }) => deadlocked)).toEqual([true, true]);
+  const sure = () => page.last?.waits.map(({ deadlocked }) => deadlocked);
+  await expect.poll(sure).toEqual([true, true]);
   const waits = page.last?.waits.map(({ holds, name }) => [...holds.map((one) => one.name), name]);
   expect(waits?.sort()).toEqual([
     ['account:1', 'account:2'],
@@ -202,10 +204,10 @@ it('shows the first rows before the first look has read all', async () => {
     }
   };
   const page = new Page(url);
-  await soon(() => page.rows.size).toBe(500);
+  await expect.poll(() => page.rows.size).toBe(500);
   expect(page.isLoaded).toBe(false);
   rest.open();
-  await soon(() => page.isLoaded).toBe(true);
+  await expect.poll(() => page.isLoaded).toBe(true);
   expect(page.rows.size).toBe(600);
   expect(page.lines).toEqual([]);
 });
@@ -227,7 +229,8 @@ it('tells which names are granted most, also those that are free by now', async 
   const page = await Page.loaded(url);
   for (let times = 0; times < 3; times += 1) await locks.mutex('busy').run(() => {});
   await others.mutex('quiet').acquire();
-  await soon(() => page.last?.rates.busiest).toEqual([
+  const busiest = () => page.last?.rates.busiest;
+  await expect.poll(busiest).toEqual([
     { name: 'busy', grants: 3 },
     { name: 'quiet', grants: 1 },
   ]);
@@ -244,10 +247,10 @@ it('does not say that nothing is held before a look has succeeded', async () => 
     return list?.call(store, prefix) as AsyncIterable<string>;
   };
   const page = new Page(url);
-  await soon(() => page.last?.away).toContain('It is away.');
+  await expect.poll(() => page.last?.away).toContain('It is away.');
   expect(page.isLoaded).toBe(false);
   fails = false;
-  await soon(() => page.isLoaded).toBe(true);
+  await expect.poll(() => page.isLoaded).toBe(true);
   expect([...page.rows.keys()]).toEqual(['stock']);
 });
 
@@ -268,7 +271,7 @@ it('shows, tells, counts and evicts nothing beyond its prefix', async () => {
   const page = await Page.loaded(url);
   const other = await locks.mutex('secret').acquire();
   await locks.mutex('account:1').acquire();
-  await soon(() => page.told).toContain('account:1 granted');
+  await expect.poll(() => page.told).toContain('account:1 granted');
   expect([...page.rows.keys(), ...page.told].filter((text) => text.includes('secret'))).toEqual([]);
   expect(page.last?.rates.grants).toBe(1);
   expect((await evict(url, evictionOf('secret', other.token))).status).toBe(400);

@@ -1,11 +1,11 @@
 /** Runs an example as its reader would. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
+import { directory } from '../support/directory.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -24,14 +24,11 @@ export interface Started {
 
 /** What `npm run example -- …` runs, with a temporary folder of its own, until the test ends. */
 export function start(...args: string[]): Started {
-  const temporary = mkdtempSync(join(tmpdir(), 'examples-test-'));
+  const temporary = directory();
   const flags = ['--disable-warning=ExperimentalWarning', '--import', './scripts/sources.mjs'];
   const env = { ...process.env, TMPDIR: temporary, TEMP: temporary };
   const child = spawn(process.execPath, [...flags, 'examples/run.ts', ...args], { cwd: ROOT, env });
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-    rmSync(temporary, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
-  });
+  onTestFinished(() => void child.kill('SIGKILL'));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
@@ -40,4 +37,13 @@ export function start(...args: string[]): Started {
   const leftBehind = (): string[] =>
     readdirSync(temporary).filter((name) => name.startsWith('holdfast'));
   return { child, output: () => output, ended, leftBehind };
+}
+
+/** What it prints, if it ends well and leaves nothing behind. */
+export async function outputOf(...args: string[]): Promise<string> {
+  const { ended, leftBehind } = start(...args);
+  const { code, output } = await ended;
+  expect(code, output).toBe(0);
+  expect(leftBehind()).toEqual([]);
+  return output;
 }

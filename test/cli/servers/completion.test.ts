@@ -1,5 +1,5 @@
 /** What a person gets who presses Tab in a shell; test/cli/units has the cases, in bash. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { findProgram, missing } from '../../servers/programs.ts';
@@ -10,7 +10,7 @@ beforeEach(needsTerminals);
 /** Writes what the shell reads at its start, and returns how to start it. */
 const SHELLS = {
   async bash(place: Place): Promise<string> {
-    writeFileSync(place.path('rc'), 'source ./completion\nPS1=ready-$((1 + 1))\n');
+    place.write('rc', 'source ./completion\nPS1=ready-$((1 + 1))\n');
     return 'bash --noprofile --rcfile rc -i';
   },
   async zsh(place: Place): Promise<string> {
@@ -23,13 +23,13 @@ const SHELLS = {
       'autoload -Uz compinit && compinit -D -u',
       ...['source ./completion', 'PS1=ready-$((1 + 1))'],
     ];
-    writeFileSync(place.path('.zshrc'), `${lines.join('\n')}\n`);
+    place.write('.zshrc', `${lines.join('\n')}\n`);
     return `env ZDOTDIR=$PWD ${command.join(' ')} -i`;
   },
   async fish(place: Place): Promise<string> {
     const prompt = 'function fish_prompt; echo -n ready-(math 1 + 1); end';
     mkdirSync(place.path('fish'));
-    writeFileSync(place.path('fish/config.fish'), `source ./completion\n${prompt}\n`);
+    place.write('fish/config.fish', `source ./completion\n${prompt}\n`);
     const command = await findProgram('fish');
     return `env XDG_CONFIG_HOME=$PWD HOME=$PWD ${command.join(' ')} -i`;
   },
@@ -43,8 +43,8 @@ it.for(Object.keys(SHELLS) as (keyof typeof SHELLS)[])(
       skip(reason !== undefined, reason);
     }
     const place = new Place();
-    writeFileSync(place.path('holdfast'), '#!/bin/sh\nexec $holdfast "$@"\n', { mode: 0o755 });
-    writeFileSync(place.path('completion'), (await place.fate('completion', name)).out);
+    place.write('holdfast', '#!/bin/sh\nexec $holdfast "$@"\n', 0o755);
+    place.write('completion', (await place.fate('completion', name)).out);
     const holder = await place.hold('invoice:7');
     const path = `${place.folder}:${process.env.PATH}`;
     // The store is named by the line alone.

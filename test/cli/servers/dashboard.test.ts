@@ -1,10 +1,11 @@
 /** The dashboard in a real browser: Chromium, as the command line serves it, on a real Redis. */
-import { createLocks, type Locks } from 'holdfast';
+import { createLocks } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { TOKEN } from '../../dashboard/bed.ts';
 import { axeFaults } from '../../servers/axe.ts';
 import { ELSEWHERE, openBrowser } from '../../servers/browser.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
@@ -12,20 +13,10 @@ import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { HANG_MS } from '../../support/this-run.ts';
 import { Place } from '../program.ts';
 
-const TOKEN = 'a-token-of-an-operator';
-
 const browser = await openBrowser();
 afterAll(() => browser.close());
 
-interface World {
-  readonly place: Place;
-  readonly store: string;
-  readonly locks: Locks;
-  readonly proxy: TcpProxy;
-  readonly url: string;
-}
-
-async function start(...flags: string[]): Promise<World> {
+async function start(...flags: string[]) {
   const server = await RedisServer.start({ persistent: true });
   const proxy = await TcpProxy.start(server.port);
   const client = new Redis(server.url);

@@ -1,5 +1,4 @@
 /** What is the same on each server. */
-import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { Place } from '../program.ts';
 
@@ -44,7 +43,7 @@ export function mistakes(
 /** Who does not know the authority is refused. */
 export async function needsAuthority(ca: string, run: string[], refusal: RegExp): Promise<void> {
   const place = new Place();
-  writeFileSync(place.path('ca.crt'), ca);
+  place.write('ca.crt', ca);
   const env = { NODE_EXTRA_CA_CERTS: place.path('ca.crt') };
   const trusting = await place.start([...run, '--', 'echo', 'done'], { env }).fate;
   expect(trusting).toMatchObject({ status: 0, out: 'done\n', err: '' });

@@ -1,5 +1,4 @@
 /** What bash completes by the script that `holdfast completion bash` prints. */
-import { writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { VERBS } from '../../../src/cli/verb-table.ts';
 import { it, Place } from '../program.ts';
@@ -10,8 +9,8 @@ let script: Promise<string> | undefined;
 /** What bash offers for each of these lines, where `holdfast` is a program on the PATH. */
 async function completes(place: Place, expected: Readonly<Record<string, unknown>>): Promise<void> {
   script ??= place.fate('completion', 'bash').then(({ out }) => out);
-  writeFileSync(place.path('holdfast'), '#!/bin/sh\nexec $holdfast "$@"\n', { mode: 0o755 });
-  writeFileSync(place.path('completion'), await script);
+  place.write('holdfast', '#!/bin/sh\nexec $holdfast "$@"\n', 0o755);
+  place.write('completion', await script);
   const lines = Object.keys(expected);
   const asks = `PATH=$PWD:$PATH; source ./completion; complete -p holdfast > complete
     while IFS= read -r COMP_LINE; do
@@ -46,7 +45,7 @@ it('completes names that are in use, and runs none of them', async () => {
     [`holdfast evict --store ${used.file} invoice:`]: ['\\$\\(touch\\ ran\\)', '7'],
     'holdfast evict --token 1': [],
   });
-  expect(place.read('ran')).toBe('');
+  expect(place.has('ran')).toBe(false);
 });
 
 it('completes the command behind --, and leaves its files to bash', async () => {

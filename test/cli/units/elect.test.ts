@@ -1,5 +1,4 @@
 /** What candidates of the shell do, each in a process of its own. */
-import { appendFileSync } from 'node:fs';
 import { createLocks } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { sqliteStore } from 'holdfast/sqlite';
@@ -29,7 +28,7 @@ it('one leads, the others stand by and take over in their order', async ({ place
   expect(await first.fate).toMatchObject({ status: 143, err: '' });
   await second.says('leads');
   expect(candidate.state).toBe('standby');
-  appendFileSync(place.path('go'), '');
+  place.write('go');
   expect(await second.fate).toMatchObject({ status: 0, err: '' });
   await until(() => candidate.state === 'leader');
 });
@@ -37,7 +36,7 @@ it('one leads, the others stand by and take over in their order', async ({ place
 it('seats many lead at a time', async ({ place }) => {
   const candidates = Array.from({ length: 3 }, () => place.start(elect('--seats', '2')));
   await place.holding(2, 1);
-  appendFileSync(place.path('go'), '');
+  place.write('go');
   const fates = await Promise.all(candidates.map(({ fate }) => fate));
   expect(fates.map(({ status }) => status)).toEqual([0, 0, 0]);
 });
@@ -59,7 +58,7 @@ it('a lost seat ends the command, and its candidate stands again, last', async (
   second.kill('SIGTERM');
   expect((await second.fate).status).toBe(143);
   await until(() => first.out.split('leads').length === 3);
-  appendFileSync(place.path('go'), '');
+  place.write('go');
   expect((await first.fate).status).toBe(0);
 });
 

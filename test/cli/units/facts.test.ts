@@ -53,20 +53,21 @@ describe('a service of objects', () => {
   });
 });
 
-describe('an agent of Consul', () => {
-  it.each([
-    [403, 'Permission denied'],
-    [502, `<html>\n${'<p>Bad gateway</p>\r\n'.repeat(1_000)}`],
-    [200, '<html>Log in first</html>'],
-  ])('that refuses with %i has a clock, and why in one short line', async (status, text) => {
+it.each([
+  [403, 'Permission denied'],
+  [502, `<html>\n${'<p>Bad gateway</p>\r\n'.repeat(1_000)}`],
+  [200, '<html>Log in first</html>'],
+])(
+  'an agent of Consul that refuses with %i has a clock, and why in one short line',
+  async (status, text) => {
     const reply = { status, headers: { date: new Date().toUTCString() }, text };
     const { version, clock } = await httpFacts('Consul', async () => reply, versionIn);
     expect(version).toMatch(/^Consul, which does not tell its version: .+$/);
     expect(version).toContain(`HTTP ${status}: ${text.slice(0, 6)}`);
     expect(version.length).toBeLessThan(250);
     expect(clock).toEqual(AGREES);
-  });
-});
+  },
+);
 
 describe('a server of ZooKeeper', () => {
   it.each([

@@ -45,14 +45,12 @@ const ESCAPE = '\u001b';
 const DOWN = `${ESCAPE}[B`;
 const UP = `${ESCAPE}OA`;
 
-describe('keys', () => {
-  it('are signs, and names of those without one', () => {
-    const keys = keysOf(`a${UP}${DOWN}é\u007f${ENTER}`);
-    expect(keys.join()).toBe('a,up,down,é,backspace,enter');
-    expect(keysOf(ESCAPE)).toEqual(['escape']);
-    // Of keys that mean nothing here, no part is taken for a letter.
-    expect(keysOf(`${ESCAPE}[15~${ESCAPE}[1;5C\u0001q`)).toEqual(['q']);
-  });
+it('keys are signs, and names of those without one', () => {
+  const keys = keysOf(`a${UP}${DOWN}é\u007f${ENTER}`);
+  expect(keys.join()).toBe('a,up,down,é,backspace,enter');
+  expect(keysOf(ESCAPE)).toEqual(['escape']);
+  // Of keys that mean nothing here, no part is taken for a letter.
+  expect(keysOf(`${ESCAPE}[15~${ESCAPE}[1;5C\u0001q`)).toEqual(['q']);
 });
 
 describe('the list', () => {

@@ -179,22 +179,20 @@ describe('no deadlock is', () => {
   });
 });
 
-describe('it is refused', () => {
-  it('twice, on a store without queues, and with wrong options', () => {
-    const locks = createLocks(memoryStore());
-    const stopped = detectDeadlocks(locks);
-    stopped();
-    const stop = detectDeadlocks(locks);
-    stopped();
-    expect(() => detectDeadlocks(locks)).toThrow(/already/);
-    stop();
-    const { traits, ...rest } = aroundStore(memoryStore(), (_, next) => next());
-    const bare = { ...rest, traits: { ...traits, tokens: undefined } };
-    expect(() => detectDeadlocks(createLocks(bare))).toThrow(/a store that keeps a queue/);
-    const wrong = { onDeadlock: 'ignore' } as unknown as { onDeadlock: 'event' };
-    expect(() => detectDeadlocks(locks, wrong)).toThrow(/'event' or 'reject'/);
-    for (const wrong of [undefined, 'm0'] as never[]) {
-      expect(() => holding([wrong], () => 1)).toThrow(/list of leases/);
-    }
-  });
+it('it is refused twice, on a store without queues, and with wrong options', () => {
+  const locks = createLocks(memoryStore());
+  const stopped = detectDeadlocks(locks);
+  stopped();
+  const stop = detectDeadlocks(locks);
+  stopped();
+  expect(() => detectDeadlocks(locks)).toThrow(/already/);
+  stop();
+  const { traits, ...rest } = aroundStore(memoryStore(), (_, next) => next());
+  const bare = { ...rest, traits: { ...traits, tokens: undefined } };
+  expect(() => detectDeadlocks(createLocks(bare))).toThrow(/a store that keeps a queue/);
+  const wrong = { onDeadlock: 'ignore' } as unknown as { onDeadlock: 'event' };
+  expect(() => detectDeadlocks(locks, wrong)).toThrow(/'event' or 'reject'/);
+  for (const wrong of [undefined, 'm0'] as never[]) {
+    expect(() => holding([wrong], () => 1)).toThrow(/list of leases/);
+  }
 });
