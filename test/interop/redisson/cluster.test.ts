@@ -4,23 +4,19 @@ import { redissonStore } from 'holdfast/redisson';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
-import { javaDriver } from '../../methods/sharing/java.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import { LATEST } from '../../stores/redis/packages.ts';
-import { channelOf, NEW, WATCHDOG_MS } from './bed.ts';
+import { channelOf, NEW, programAt } from './bed.ts';
 import { OPTIONS, optionsOf } from './open.ts';
 
 /** Its heartbeats come after the end of a test, in ms. */
 const LONG = 120_000;
-const LIBRARY = { group: 'org.redisson', name: 'redisson', version: NEW };
 
 let cluster: Awaited<ReturnType<typeof startCluster>>;
 let java: ForeignProgram;
 beforeAll(async () => {
   cluster = await startCluster({ downAfterMs: 20_000, replicas: false });
-  const url = cluster.nodes[0]?.url ?? '';
-  const command = await javaDriver('RedissonDriver', LIBRARY, url, `${WATCHDOG_MS}`, 'cluster');
-  java = await ForeignProgram.start(command);
+  java = await ForeignProgram.start(await programAt(cluster.nodes[0]!.url, NEW, 'cluster'));
 });
 afterAll(async () => {
   await java.close();

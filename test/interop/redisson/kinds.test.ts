@@ -5,10 +5,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { NEW, PATIENCE_MS, RedissonBed } from './bed.ts';
+import { LONG, NEW, PATIENCE_MS, RedissonBed } from './bed.ts';
 import { OPTIONS } from './open.ts';
-
-const LONG = 60_000;
 
 const bed = await RedissonBed.start({ program: 'redis', version: NEW });
 afterAll(() => bed.close());
@@ -19,8 +17,7 @@ function locksWith(options: RedissonOptions): ReturnType<typeof createLocks> {
 
 describe('a mutex', () => {
   it('entered twice in Java is free once it was left twice', async () => {
-    const java = bed.java.thread();
-    await java.acquire('mutex', 'twice', { lease: LONG });
+    const java = await bed.javaHolds('mutex', 'twice');
     await java.acquire('mutex', 'twice', { lease: LONG });
     await java.release('mutex', 'twice');
     expect(await bed.ours('mutex', 'twice').tryAcquire()).toBeNull();
@@ -48,8 +45,7 @@ describe('a mutex', () => {
   });
 
   it('held in Java is shown with its owner', async () => {
-    const java = bed.java.thread();
-    await java.acquire('mutex', 'shown', { lease: LONG });
+    const java = await bed.javaHolds('mutex', 'shown');
     const [owner = ''] = await bed.client.hkeys('shown');
     const { holders } = await bed.locks.inspect('shown');
     expect(holders.map(({ holder }) => holder.label)).toEqual([
@@ -68,8 +64,7 @@ describe('a mutex', () => {
   });
 
   it.each(['a{b}c', 'ключ'])('has the name %s on both sides', async (name) => {
-    const java = bed.java.thread();
-    await java.acquire('mutex', name, { lease: LONG });
+    const java = await bed.javaHolds('mutex', name);
     const ours = bed.ours('mutex', name).acquire();
     await java.release('mutex', name);
     await (await ours).release();
@@ -77,8 +72,7 @@ describe('a mutex', () => {
 
   it('has the name that a NameMapper gives it', async () => {
     const locks = locksWith({ key: (name) => `app:${name}` });
-    const java = bed.java.thread();
-    await java.acquire('mutex', 'app:mapped', { lease: LONG });
+    const java = await bed.javaHolds('mutex', 'app:mapped');
     expect(await locks.mutex('mapped').tryAcquire()).toBeNull();
     await java.release('mutex', 'app:mapped');
     await locks.close();
@@ -96,8 +90,7 @@ describe('a mutex', () => {
   });
 
   it('is refused where a lock of another kind is in use', async () => {
-    const java = bed.java.thread();
-    await java.acquire('read', 'mixed', { lease: LONG });
+    const java = await bed.javaHolds('read', 'mixed');
     await expect(bed.ours('mutex', 'mixed').tryAcquire()).rejects.toMatchObject({
       code: 'MISMATCH',
     });
@@ -148,8 +141,7 @@ describe('a read-write lock', () => {
   });
 
   it('of which Java leaves first is left to our readers', async () => {
-    const java = bed.java.thread();
-    await java.acquire('read', 'novel', { lease: LONG });
+    const java = await bed.javaHolds('read', 'novel');
     const ours = await bed.ours('read', 'novel').acquire();
     await java.release('read', 'novel');
     expect(await bed.java.thread().acquire('write', 'novel', { wait: 0 })).toBe(false);
@@ -161,8 +153,7 @@ describe('a read-write lock', () => {
   it("lets a dead reader's hold end, whoever leaves last", async () => {
     const short = bed.locks.rwLock('tale', { ttl: paced(500), heartbeat: false }).read;
     const dead = await short.acquire();
-    const java = bed.java.thread();
-    await java.acquire('read', 'tale', { lease: LONG });
+    const java = await bed.javaHolds('read', 'tale');
     await dead.ended;
     await java.release('read', 'tale');
     // Its time on the server is over a moment later than here.
@@ -235,8 +226,7 @@ describe('a read-write lock', () => {
   });
 
   it('whose writer in Java becomes a reader lets our readers in, and no writer', async () => {
-    const java = bed.java.thread();
-    await java.acquire('write', 'parcel', { lease: LONG });
+    const java = await bed.javaHolds('write', 'parcel');
     await java.acquire('read', 'parcel', { lease: LONG });
     expect(await bed.ours('read', 'parcel').tryAcquire()).toBeNull();
     await java.release('write', 'parcel');
@@ -288,16 +278,4 @@ describe('a permit-expirable semaphore', () => {
     expect(await java.acquire('permit', 'beds', terms)).toBe(true);
     await (await bed.ours('permit', 'beds').acquire()).release();
   });
-});
-
-it.each([
-  { key: 'a key' },
-  { retry: 0 },
-  { mutex: 'spin' },
-  { maxWaiters: 3 },
-  { mutex: 'fair', retry: 100 },
-])('options %o are refused', (options) => {
-  expect(() => redissonStore(bed.client, options as never)).toThrow(
-    expect.objectContaining({ code: 'USAGE' }),
-  );
 });

@@ -83,6 +83,14 @@ export async function settle(...servers: readonly RedisServer[]): Promise<void> 
   }
 }
 
+/** Returns once this server has been up for so many seconds, as it counts them: whole ones. */
+export async function upFor(server: RedisServer, seconds: number): Promise<void> {
+  await until('was it up for long', async () => {
+    const info = String(await server.command('INFO', 'server'));
+    return Number(/uptime_in_seconds:(\d+)/.exec(info)?.[1]) >= seconds;
+  });
+}
+
 /** A fence until the end of the test, and its way through this client. */
 export function fenceOn(client: RedisClient, options?: RedisFenceOptions): FenceOn {
   const fence = redisFence(options);

@@ -9,8 +9,7 @@ import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { paced } from '../../support/this-run.ts';
-import { until } from '../../support/until.ts';
-import { Bed } from './bed.ts';
+import { Bed, upFor } from './bed.ts';
 
 let bed: Bed;
 let server: RedisServer;
@@ -188,11 +187,8 @@ describe('tokens', () => {
     await store.release([await enter(store, {})]);
     const { highest, raise } = await record();
     await raise(2 ** 53 - 1 - highest);
-    const refused = {
-      retryable: false,
-      outcome: 'failed',
-      message: expect.stringContaining('2^53'),
-    };
+    const message = expect.stringContaining('2^53');
+    const refused = { retryable: false, outcome: 'failed', message };
     await expect(store.claim([claim()])).rejects.toMatchObject(refused);
     expect(await server.command('EXISTS', 'holdfast::a')).toBe(0);
   });
@@ -229,14 +225,6 @@ describe('tokens', () => {
 describe('a server without a record', () => {
   const MAX_TTL_MS = 1_000;
 
-  /** Waits until the server is up for longer than any lease; it counts in whole seconds. */
-  async function grown(): Promise<void> {
-    await until('was it up for long', async () => {
-      const [, up] = /uptime_in_seconds:(\d+)/.exec(String(await server.command('INFO'))) ?? [];
-      return Number(up) >= 2;
-    });
-  }
-
   it.each([
     ['was just started', [], 'data-loss', false],
     ['has been up for long, and knows no scripts', [], 'held', true],
@@ -244,7 +232,8 @@ describe('a server without a record', () => {
     ['may have been flushed', ['CONFIG', 'RESETSTAT'], 'data-loss', true],
     ['was a replica once', ['REPLICAOF', 'NO', 'ONE'], 'data-loss', true],
   ] as const)('%s', async (_, [verb, ...args], expected, old) => {
-    if (old) await grown();
+    // For longer than any lease lives.
+    if (old) await upFor(server, 2);
     if (verb) await server.command(verb, ...args);
     // One that was just started is not old yet, however late it is asked.
     const store = open({ afterDataLoss: 'wait', maxTtl: old ? MAX_TTL_MS : LONG_TTL_MS });
@@ -299,9 +288,8 @@ describe('what is kept of work that is done', () => {
     const store = open();
     await server.command('SET', 'holdfast:!kept:newer', '2...');
     const refused = { code: 'STORE', retryable: false };
-    await expect(store.recall?.('newer')).rejects.toMatchObject({
-      ...{ ...refused, message: expect.stringContaining('another layout') },
-    });
+    const message = expect.stringContaining('another layout');
+    await expect(store.recall?.('newer')).rejects.toMatchObject({ ...refused, message });
     await server.command('LPUSH', 'holdfast:!kept:list', 'a');
     await expect(store.recall?.('list')).rejects.toMatchObject(refused);
   });

@@ -9,7 +9,7 @@ import { claimOf } from '../../../methods/faults/bed.ts';
 import type { ProgramName } from '../../../servers/programs.ts';
 import { RedisServer } from '../../../servers/redis-server.ts';
 import { HANG_MS, paced } from '../../../support/this-run.ts';
-import { until } from '../../../support/until.ts';
+import { upFor } from '../bed.ts';
 import { end } from '../packages.ts';
 
 /** Something that can be connected to, shared by all cases. */
@@ -93,13 +93,7 @@ async function forgetful(
   const { client, servers, forget = flush, close } = await another();
   // Whoever has been up for longer than any lease has nothing to lose from before. Servers tell
   // whole seconds, so it is taken for one less.
-  await until('was it up for long', async () => {
-    const infos = await Promise.all(servers.map((server) => server.command('INFO', 'server')));
-    const upMs = infos.map(
-      (info) => Number(/uptime_in_seconds:(\d+)/.exec(String(info))?.[1]) * 1000,
-    );
-    return Math.min(...upMs) >= quarantineMs + 1000;
-  });
+  await Promise.all(servers.map((server) => upFor(server, quarantineMs / 1000 + 1)));
   // After a restart with data, another server may have granted: the wait is three times as long.
   const setsBack = forget === restartSetBack;
   const maxTtl = setsBack ? Math.round(quarantineMs / 3) : quarantineMs;
