@@ -1,5 +1,5 @@
 /** What each kind of lock of Redisson has of its own, shared with the real one. */
-import { createLocks, downgrade } from 'holdfast';
+import { createLocks, downgrade, type Locks } from 'holdfast';
 import { type RedissonOptions, redissonStore } from 'holdfast/redisson';
 import { afterAll, describe, expect, it } from 'vitest';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
@@ -11,7 +11,7 @@ import { OPTIONS } from './open.ts';
 const bed = await RedissonBed.start({ program: 'redis', version: NEW });
 afterAll(() => bed.close());
 
-function locksWith(options: RedissonOptions): ReturnType<typeof createLocks> {
+function locksWith(options: RedissonOptions): Locks {
   return createLocks(redissonStore(bed.client, { ...OPTIONS, ...options }));
 }
 
@@ -71,11 +71,10 @@ describe('a mutex', () => {
   });
 
   it('has the name that a NameMapper gives it', async () => {
-    const locks = locksWith({ key: (name) => `app:${name}` });
+    await using locks = locksWith({ key: (name) => `app:${name}` });
     const java = await bed.javaHolds('mutex', 'app:mapped');
     expect(await locks.mutex('mapped').tryAcquire()).toBeNull();
     await java.release('mutex', 'app:mapped');
-    await locks.close();
   });
 
   it('tells of another limit only where it is lower', async () => {
@@ -100,7 +99,7 @@ describe('a mutex', () => {
 
 describe('a fenced lock', () => {
   it('numbers the holders of both sides in one order', async () => {
-    const locks = locksWith({ mutex: 'fenced' });
+    await using locks = locksWith({ mutex: 'fenced' });
     const java = bed.java.thread();
     const tokens: bigint[] = [];
     for (let i = 0; i < 3; i++) {
@@ -113,14 +112,12 @@ describe('a fenced lock', () => {
       await java.release('fenced', 'fenced');
     }
     expect(tokens).toEqual([1n, 2n, 3n, 4n, 5n, 6n]);
-    await locks.close();
   });
 
   it('has no readers and no permits', async () => {
-    const locks = locksWith({ mutex: 'fenced' });
+    await using locks = locksWith({ mutex: 'fenced' });
     const denied = { code: 'UNSUPPORTED', trait: 'permits' };
     await expect(locks.rwLock('f').read.acquire()).rejects.toMatchObject(denied);
-    await locks.close();
   });
 });
 

@@ -72,21 +72,17 @@ const ON_MYSQL: readonly Case[] = [
 
 /** What its first verb says; the last one has been answered then. */
 async function refusalOf(store: Store): Promise<string> {
-  const locks = createLocks(store);
-  const error = await locks
-    .mutex('a')
-    .tryAcquire()
-    .catch((reason: unknown) => reason);
-  await locks.close();
+  await using locks = createLocks(store);
+  const asked = locks.mutex('a').tryAcquire();
+  const error = await asked.catch((reason: unknown) => reason);
   const cause = { code: 'USAGE' };
   expect(error).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed', cause });
   return (error as Error).message;
 }
 
 async function works(store: Store): Promise<void> {
-  const locks = createLocks(store);
+  await using locks = createLocks(store);
   expect(await locks.mutex('a').tryRun(() => 1)).toMatchObject({ acquired: true });
-  await locks.close();
 }
 
 describe.each(DATABASES)('%s', (_, database) => {

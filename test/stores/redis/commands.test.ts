@@ -11,6 +11,8 @@ import { RedisServer } from '../../servers/redis-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { Bed, upFor } from './bed.ts';
 
+const TRUST = { afterDataLoss: 'trust' } as const;
+
 let bed: Bed;
 let server: RedisServer;
 
@@ -20,9 +22,11 @@ beforeEach(async () => {
 });
 afterEach(() => bed[Symbol.asyncDispose]());
 
-function open(options: RedisOptions = {}): Store {
+type Form = typeof redisStore | typeof plainRedisStore;
+
+function open(options: RedisOptions = {}, form: Form = redisStore): Store {
   const client = new Redis(server.url, { lazyConnect: true });
-  return bed.use(redisStore(client, { afterDataLoss: 'trust', ...options }));
+  return bed.use(form(client, { ...TRUST, ...options }));
 }
 
 function claim(over: Partial<Claim> = {}): Claim {
@@ -58,14 +62,13 @@ async function enter(store: Store, over: Partial<Claim>): Promise<Claim> {
 
 describe('what it costs', () => {
   it('two commands an acquisition, and only the record stays', async () => {
-    const locks = createLocks(open());
+    await using locks = createLocks(open());
     await locks.mutex('a').run(() => {});
     await counts();
     for (let i = 0; i < 10; i++) await locks.mutex('a').run(() => {});
     const { evalsha, publish } = await counts();
     expect({ evalsha, publish }).toEqual({ evalsha: 20, publish: undefined });
     expect(await server.command('KEYS', '*')).toEqual(['holdfast:!record']);
-    await locks.close();
   });
 
   it('one command for a hundred claims', async () => {
@@ -213,11 +216,11 @@ describe('tokens', () => {
     const store = open();
     const other = await enter(store, { resource: 'c' });
     const [status] = await store.claim([claim({ ttlMs: 1 })]);
+    expect(status).toMatchObject({ state: 'held' });
     // The record follows the clock once a second.
     await sleep(1_100);
     await verb(store, other);
     const { highest } = await record();
-    expect(status).toMatchObject({ state: 'held' });
     if (status?.state === 'held') expect(BigInt(highest)).toBeGreaterThan(status.token);
   });
 });
@@ -246,13 +249,12 @@ describe('a server without a record', () => {
 
 describe('what is kept of work that is done', () => {
   const RECORD = { text: 'done', ms: 60_000 };
-  const TRUST = { afterDataLoss: 'trust' } as const;
 
   it.each([
     ['queues', redisStore, 'holdfast:!record', 'holdfast:!kept:job'],
     ['plain locks', plainRedisStore, 'holdfast:!record:shared', 'holdfast:!kept/shared:job'],
-  ])('%s: the key of a record ends with it, and no other is left', async (_, make, own, kept) => {
-    const store = bed.use(make(new Redis(server.url, { lazyConnect: true }), TRUST));
+  ])('%s: the key of a record ends with it, and no other is left', async (_, form, own, kept) => {
+    const store = open({}, form);
     const job = claim({ resource: 'job' });
     await store.claim([job]);
     expect(await store.keep?.(job, RECORD)).toBe(true);
@@ -265,9 +267,7 @@ describe('what is kept of work that is done', () => {
   });
 
   it('of a plain lock is not that of the queue with its name', async () => {
-    const make = (of: typeof redisStore | typeof plainRedisStore) =>
-      bed.use(of(new Redis(server.url, { lazyConnect: true }), TRUST));
-    const [queues, plain] = [make(redisStore), make(plainRedisStore)];
+    const [queues, plain] = [open(), open({}, plainRedisStore)];
     const job = claim({ resource: 'job' });
     await plain.claim([job]);
     expect(await plain.keep?.(job, RECORD)).toBe(true);

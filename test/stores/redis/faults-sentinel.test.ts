@@ -29,8 +29,7 @@ async function sentinels(bed: Bed): Promise<Sentinels> {
 }
 
 /** Stores on a group, of a client of each package in turn. */
-function openers(bed: Bed, { sentinels: places, name }: Sentinels) {
-  const addresses = places.map(({ host, port }) => ({ host, port }));
+function openers(bed: Bed, { sentinels: addresses, name }: Sentinels) {
   return LATEST.map((each) => async (options: RedisOptions = {}) => {
     const client = await each.sentinel(addresses, name);
     return bed.use(redisStore(client, { maxTtl: MAX_TTL_MS, ...options }));

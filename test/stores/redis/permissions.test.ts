@@ -81,7 +81,7 @@ describe('the user of the page', () => {
     const { server, client } = bed.serve(await startFor(user, its));
     const warnings = bed.use(hearWarnings());
     // A third of it is how long a waiter rests.
-    const locks = createLocks(redisStore(client, TRUST), { ttl: paced(1000) });
+    await using locks = createLocks(redisStore(client, TRUST), { ttl: paced(1000) });
     const mutex = locks.mutex('a', { fair: true });
     const lease = await mutex.acquire();
     const waiting = mutex.acquire();
@@ -92,16 +92,14 @@ describe('the user of the page', () => {
     const stats = String(await server.command('INFO', 'commandstats'));
     expect(stats).toMatch(/^cmdstat_subscribe:.*rejected_calls=1,/m);
     expect(warnings.codes).toEqual(['HOLDFAST_NO_WAKE']);
-    await locks.close();
   });
 
   inBed('is told which page to read when something is missing', async (bed) => {
     const { client } = bed.serve(await startFor(QUEUE_USER.replace(' +evalsha', ''), ioredis));
-    const locks = createLocks(redisStore(client));
+    await using locks = createLocks(redisStore(client));
     const message = expect.stringContaining('docs/stores/redis.md');
     const refused = { code: 'STORE', retryable: false, message };
     await expect(locks.mutex('a').acquire()).rejects.toMatchObject(refused);
-    await locks.close();
   });
 
   inBed('of plain locks can take them, and nothing else', async (bed) => {

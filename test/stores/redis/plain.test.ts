@@ -182,7 +182,7 @@ describe('a plain lock', () => {
   });
 
   it('refuses a name that would be a key of its own, unsent', async () => {
-    const locks = createLocks(open());
+    await using locks = createLocks(open());
     const [good, bad] = await Promise.allSettled([
       locks.mutex('beside').acquire(),
       locks.mutex('holdfast:!record').acquire(),
@@ -190,7 +190,6 @@ describe('a plain lock', () => {
     expect(good).toMatchObject({ value: { held: true } });
     const refused = { cause: { code: 'USAGE' }, retryable: false, outcome: 'failed' };
     expect(bad).toMatchObject({ reason: refused });
-    await locks.close();
   });
 });
 
@@ -237,7 +236,7 @@ describe('a registry of Spring', () => {
   it.each(LATEST)('tells us of its releases, through $name', async (its) => {
     await client.set('shop?:order', 'a registry');
     // Neither a heartbeat nor another try comes within the test.
-    const locks = createLocks(open(its.server(server)), { ttl: '1h' });
+    await using locks = createLocks(open(its.server(server)), { ttl: '1h' });
     const waiting = locks.mutex('order').acquire();
     await sleep(200);
     await client.del('shop?:order');
@@ -247,7 +246,6 @@ describe('a registry of Spring', () => {
     const lease = await waiting;
     expect(lease).toHaveProperty('held', true);
     await lease.release();
-    await locks.close();
   });
 
   it('tells us again once we can listen, who could not', async () => {

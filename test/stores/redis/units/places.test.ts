@@ -77,11 +77,10 @@ test('maxTtl is 10 s where one server has all locks of the store, otherwise 30 s
 });
 
 test('a longer ttl is refused before anything is sent, and names the option', async () => {
-  const locks = createLocks(redisStore(single()));
-  await expect(async () => locks.mutex('a', { ttl: '20s' }).acquire()).rejects.toMatchObject({
-    ...{ code: 'USAGE', message: expect.stringContaining('raise the option maxTtl of the redis') },
-  });
-  await locks.close();
+  await using locks = createLocks(redisStore(single()));
+  const message = expect.stringContaining('raise the option maxTtl of the redis');
+  const asked = async () => locks.mutex('a', { ttl: '20s' }).acquire();
+  await expect(asked).rejects.toMatchObject({ code: 'USAGE', message });
 });
 
 /** Registers a test for each of these options. */
