@@ -20,7 +20,13 @@ import { OPTIONS, optionsOf } from './open.ts';
 export const NEW = '3.52.0';
 export const OLD = '3.23.5';
 
-export const WORLDS: readonly { readonly program: ProgramName; readonly version: string }[] = [
+export function libraryOf(version: string): Artifact {
+  return { group: 'org.redisson', name: 'redisson', version };
+}
+
+type World = { readonly program: ProgramName; readonly version: string };
+
+export const WORLDS: readonly World[] = [
   { program: 'redis', version: NEW },
   { program: 'valkey', version: NEW },
   { program: 'redis', version: OLD },
@@ -31,6 +37,9 @@ export const WATCHDOG_MS: number = paced(2000);
 
 /** How long either side waits for what a lease of the other keeps it from, in ms. */
 export const PATIENCE_MS: number = paced(10_000);
+
+/** Long enough that, within a test, only a message can end a wait, in ms. */
+export const LONG = 60_000;
 
 /** A message that says nothing to Redisson. */
 const NO_NEWS = 7;
@@ -44,24 +53,23 @@ export class RedissonBed {
   /** Their mutexes are fair locks in Java. */
   readonly fair: Locks;
   readonly java: ForeignProgram;
-  readonly #library: Artifact;
+  readonly #version: string;
   readonly #foreign: ForeignCommand;
 
-  static async start(world: (typeof WORLDS)[number]): Promise<RedissonBed> {
-    const server = await RedisServer.start({ program: world.program });
-    const library = { group: 'org.redisson', name: 'redisson', version: world.version };
-    const foreign = await programAt(server.url, library);
-    return new RedissonBed(server, { library, foreign }, await ForeignProgram.start(foreign));
+  static async start({ program, version }: World): Promise<RedissonBed> {
+    const server = await RedisServer.start({ program });
+    const foreign = await programAt(server.url, version);
+    return new RedissonBed(server, { version, foreign }, await ForeignProgram.start(foreign));
   }
 
   private constructor(
     server: RedisServer,
-    { library, foreign }: { readonly library: Artifact; readonly foreign: ForeignCommand },
+    { version, foreign }: { readonly version: string; readonly foreign: ForeignCommand },
     java: ForeignProgram,
   ) {
     this.server = server;
     this.java = java;
-    this.#library = library;
+    this.#version = version;
     this.#foreign = foreign;
     this.client = new Redis(server.url);
     this.locks = createLocks(redissonStore(this.client, OPTIONS));
@@ -76,6 +84,13 @@ export class RedissonBed {
     return (kind === 'fair' ? this.fair : this.locks).mutex(name, options);
   }
 
+  /** A thread in Java that holds it for longer than a test lasts. */
+  async javaHolds(kind: string, name: string): Promise<ForeignThread> {
+    const thread = this.java.thread();
+    expect(await thread.acquire(kind, name, { lease: LONG })).toBe(true);
+    return thread;
+  }
+
   /** How to start a Java program, or one of our own, for locks of this kind. */
   command(whose: 'java' | 'own', kind: string): ForeignCommand {
     if (whose === 'java') return this.#foreign;
@@ -84,7 +99,7 @@ export class RedissonBed {
 
   /** Another Java program, whose connections lead through the proxy. */
   async javaBehind({ host, port }: TcpProxy): Promise<ForeignProgram> {
-    return ForeignProgram.start(await programAt(`redis://${host}:${port}`, this.#library));
+    return ForeignProgram.start(await programAt(`redis://${host}:${port}`, this.#version));
   }
 
   /** How many scripts the server has run. */
@@ -137,8 +152,12 @@ export class RedissonBed {
   }
 }
 
-function programAt(url: string, library: Artifact): Promise<ForeignCommand> {
-  return javaDriver('RedissonDriver', library, url, `${WATCHDOG_MS}`);
+export function programAt(
+  url: string,
+  version: string,
+  ...topology: readonly 'cluster'[]
+): Promise<ForeignCommand> {
+  return javaDriver('RedissonDriver', libraryOf(version), url, `${WATCHDOG_MS}`, ...topology);
 }
 
 /** Where Redisson says that a lock of this kind is free. */

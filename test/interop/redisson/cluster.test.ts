@@ -1,26 +1,22 @@
 /** Redisson in a cluster, where it sends its messages on the channels of a slot. */
-import { createLocks } from 'holdfast';
-import { redissonStore } from 'holdfast/redisson';
+import { createLocks, type Locks } from 'holdfast';
+import { type RedissonOptions, redissonStore } from 'holdfast/redisson';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
-import { javaDriver } from '../../methods/sharing/java.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import { LATEST } from '../../stores/redis/packages.ts';
-import { channelOf, NEW, WATCHDOG_MS } from './bed.ts';
+import { channelOf, NEW, programAt } from './bed.ts';
 import { OPTIONS, optionsOf } from './open.ts';
 
 /** Its heartbeats come after the end of a test, in ms. */
 const LONG = 120_000;
-const LIBRARY = { group: 'org.redisson', name: 'redisson', version: NEW };
 
 let cluster: Awaited<ReturnType<typeof startCluster>>;
 let java: ForeignProgram;
 beforeAll(async () => {
   cluster = await startCluster({ downAfterMs: 20_000, replicas: false });
-  const url = cluster.nodes[0]?.url ?? '';
-  const command = await javaDriver('RedissonDriver', LIBRARY, url, `${WATCHDOG_MS}`, 'cluster');
-  java = await ForeignProgram.start(command);
+  java = await ForeignProgram.start(await programAt(cluster.nodes[0]!.url, NEW, 'cluster'));
 });
 afterAll(async () => {
   await java.close();
@@ -28,9 +24,11 @@ afterAll(async () => {
 });
 
 describe.each(LATEST)('with $name', ({ name, cluster: connect }) => {
+  const locksWith = (options: RedissonOptions): Locks =>
+    createLocks(redissonStore(connect(cluster.addresses), options));
+
   it.each(['mutex', 'fair', 'write', 'permit'])('as %s each wakes the other', async (kind) => {
-    const client = connect(cluster.addresses);
-    const locks = createLocks(redissonStore(client, kind === 'fair' ? optionsOf(kind) : OPTIONS));
+    await using locks = locksWith(kind === 'fair' ? optionsOf(kind) : OPTIONS);
     const lock = `${kind} ${name}`;
     const ours = {
       mutex: locks.mutex(lock, { ttl: LONG }),
@@ -51,12 +49,10 @@ describe.each(LATEST)('with $name', ({ name, cluster: connect }) => {
     await lease.release();
     expect(await second).toBe(true);
     await theirs.release(kind, lock);
-    await locks.close();
   });
 
   it('a slot that moves takes its listeners along', async () => {
-    const client = connect(cluster.addresses);
-    const locks = createLocks(redissonStore(client, { ...OPTIONS, retry: '200ms' }));
+    await using locks = locksWith({ ...OPTIONS, retry: '200ms' });
     const lock = `moved ${name}`;
     const theirs = java.thread();
     await theirs.acquire('mutex', lock, { lease: LONG });
@@ -67,14 +63,11 @@ describe.each(LATEST)('with $name', ({ name, cluster: connect }) => {
     await expect.poll(listening).toEqual([channelOf('mutex', lock), 1]);
     await theirs.release('mutex', lock);
     await (await wait).release();
-    await locks.close();
   });
 
   it('a brace that is not closed is refused unsent', async () => {
-    const client = connect(cluster.addresses);
-    const locks = createLocks(redissonStore(client, OPTIONS));
+    await using locks = locksWith(OPTIONS);
     await expect(locks.mutex('a{b').acquire()).rejects.toThrow(/must be closed/);
-    await locks.close();
   });
 });
 

@@ -1,26 +1,23 @@
 /** What each kind of lock of Redisson has of its own, shared with the real one. */
-import { createLocks, downgrade } from 'holdfast';
+import { createLocks, downgrade, type Locks } from 'holdfast';
 import { type RedissonOptions, redissonStore } from 'holdfast/redisson';
 import { afterAll, describe, expect, it } from 'vitest';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { NEW, PATIENCE_MS, RedissonBed } from './bed.ts';
+import { LONG, NEW, PATIENCE_MS, RedissonBed } from './bed.ts';
 import { OPTIONS } from './open.ts';
-
-const LONG = 60_000;
 
 const bed = await RedissonBed.start({ program: 'redis', version: NEW });
 afterAll(() => bed.close());
 
-function locksWith(options: RedissonOptions): ReturnType<typeof createLocks> {
+function locksWith(options: RedissonOptions): Locks {
   return createLocks(redissonStore(bed.client, { ...OPTIONS, ...options }));
 }
 
 describe('a mutex', () => {
   it('entered twice in Java is free once it was left twice', async () => {
-    const java = bed.java.thread();
-    await java.acquire('mutex', 'twice', { lease: LONG });
+    const java = await bed.javaHolds('mutex', 'twice');
     await java.acquire('mutex', 'twice', { lease: LONG });
     await java.release('mutex', 'twice');
     expect(await bed.ours('mutex', 'twice').tryAcquire()).toBeNull();
@@ -48,8 +45,7 @@ describe('a mutex', () => {
   });
 
   it('held in Java is shown with its owner', async () => {
-    const java = bed.java.thread();
-    await java.acquire('mutex', 'shown', { lease: LONG });
+    const java = await bed.javaHolds('mutex', 'shown');
     const [owner = ''] = await bed.client.hkeys('shown');
     const { holders } = await bed.locks.inspect('shown');
     expect(holders.map(({ holder }) => holder.label)).toEqual([
@@ -68,20 +64,17 @@ describe('a mutex', () => {
   });
 
   it.each(['a{b}c', 'ключ'])('has the name %s on both sides', async (name) => {
-    const java = bed.java.thread();
-    await java.acquire('mutex', name, { lease: LONG });
+    const java = await bed.javaHolds('mutex', name);
     const ours = bed.ours('mutex', name).acquire();
     await java.release('mutex', name);
     await (await ours).release();
   });
 
   it('has the name that a NameMapper gives it', async () => {
-    const locks = locksWith({ key: (name) => `app:${name}` });
-    const java = bed.java.thread();
-    await java.acquire('mutex', 'app:mapped', { lease: LONG });
+    await using locks = locksWith({ key: (name) => `app:${name}` });
+    const java = await bed.javaHolds('mutex', 'app:mapped');
     expect(await locks.mutex('mapped').tryAcquire()).toBeNull();
     await java.release('mutex', 'app:mapped');
-    await locks.close();
   });
 
   it('tells of another limit only where it is lower', async () => {
@@ -96,8 +89,7 @@ describe('a mutex', () => {
   });
 
   it('is refused where a lock of another kind is in use', async () => {
-    const java = bed.java.thread();
-    await java.acquire('read', 'mixed', { lease: LONG });
+    const java = await bed.javaHolds('read', 'mixed');
     await expect(bed.ours('mutex', 'mixed').tryAcquire()).rejects.toMatchObject({
       code: 'MISMATCH',
     });
@@ -107,7 +99,7 @@ describe('a mutex', () => {
 
 describe('a fenced lock', () => {
   it('numbers the holders of both sides in one order', async () => {
-    const locks = locksWith({ mutex: 'fenced' });
+    await using locks = locksWith({ mutex: 'fenced' });
     const java = bed.java.thread();
     const tokens: bigint[] = [];
     for (let i = 0; i < 3; i++) {
@@ -120,14 +112,12 @@ describe('a fenced lock', () => {
       await java.release('fenced', 'fenced');
     }
     expect(tokens).toEqual([1n, 2n, 3n, 4n, 5n, 6n]);
-    await locks.close();
   });
 
   it('has no readers and no permits', async () => {
-    const locks = locksWith({ mutex: 'fenced' });
+    await using locks = locksWith({ mutex: 'fenced' });
     const denied = { code: 'UNSUPPORTED', trait: 'permits' };
     await expect(locks.rwLock('f').read.acquire()).rejects.toMatchObject(denied);
-    await locks.close();
   });
 });
 
@@ -148,8 +138,7 @@ describe('a read-write lock', () => {
   });
 
   it('of which Java leaves first is left to our readers', async () => {
-    const java = bed.java.thread();
-    await java.acquire('read', 'novel', { lease: LONG });
+    const java = await bed.javaHolds('read', 'novel');
     const ours = await bed.ours('read', 'novel').acquire();
     await java.release('read', 'novel');
     expect(await bed.java.thread().acquire('write', 'novel', { wait: 0 })).toBe(false);
@@ -161,8 +150,7 @@ describe('a read-write lock', () => {
   it("lets a dead reader's hold end, whoever leaves last", async () => {
     const short = bed.locks.rwLock('tale', { ttl: paced(500), heartbeat: false }).read;
     const dead = await short.acquire();
-    const java = bed.java.thread();
-    await java.acquire('read', 'tale', { lease: LONG });
+    const java = await bed.javaHolds('read', 'tale');
     await dead.ended;
     await java.release('read', 'tale');
     // Its time on the server is over a moment later than here.
@@ -235,8 +223,7 @@ describe('a read-write lock', () => {
   });
 
   it('whose writer in Java becomes a reader lets our readers in, and no writer', async () => {
-    const java = bed.java.thread();
-    await java.acquire('write', 'parcel', { lease: LONG });
+    const java = await bed.javaHolds('write', 'parcel');
     await java.acquire('read', 'parcel', { lease: LONG });
     expect(await bed.ours('read', 'parcel').tryAcquire()).toBeNull();
     await java.release('write', 'parcel');
@@ -288,16 +275,4 @@ describe('a permit-expirable semaphore', () => {
     expect(await java.acquire('permit', 'beds', terms)).toBe(true);
     await (await bed.ours('permit', 'beds').acquire()).release();
   });
-});
-
-it.each([
-  { key: 'a key' },
-  { retry: 0 },
-  { mutex: 'spin' },
-  { maxWaiters: 3 },
-  { mutex: 'fair', retry: 100 },
-])('options %o are refused', (options) => {
-  expect(() => redissonStore(bed.client, options as never)).toThrow(
-    expect.objectContaining({ code: 'USAGE' }),
-  );
 });

@@ -2,10 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { crowdedTrial, trial } from '../../methods/sharing/trial.ts';
-import { PATIENCE_MS, RedissonBed, soon, WATCHDOG_MS, WORLDS } from './bed.ts';
-
-/** Long enough that, within a test, only a message can end a wait, in ms. */
-const LONG = 60_000;
+import { LONG, PATIENCE_MS, RedissonBed, soon, WATCHDOG_MS, WORLDS } from './bed.ts';
 
 /** What excludes one holder from another, both ways. */
 const KINDS = ['mutex', 'fair', 'write', 'permit'] as const;
@@ -44,8 +41,7 @@ describe.each(WORLDS)('Redisson $version on $program', (world) => {
 
     it('each is woken by the other', async () => {
       const lock = await ready(name('wakes'));
-      const java = bed.java.thread();
-      await java.acquire(kind, lock, { lease: LONG });
+      const java = await bed.javaHolds(kind, lock);
       const order: string[] = [];
       const ours = bed.ours(kind, lock).acquire();
       const got = ours.then(() => order.push('ours'));
@@ -121,8 +117,7 @@ describe.each(WORLDS)('Redisson $version on $program', (world) => {
         inside--;
       };
       const theirs = Array.from({ length: 4 }, async () => {
-        const java = bed.java.thread();
-        expect(await java.acquire(kind, lock, { lease: LONG })).toBe(true);
+        const java = await bed.javaHolds(kind, lock);
         await work();
         await java.release(kind, lock);
       });

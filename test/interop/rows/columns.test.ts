@@ -16,29 +16,25 @@ const spring = (db: SqlDatabase): Store => springJdbcStore(db, { version: 7 });
 const documents = (db: SqlDatabase): Store => tableStore(db);
 
 /** With a column in it that differs between rows of one lock. */
-const widerKey = (dialect: 'postgres' | 'mysql'): string =>
-  intLock(dialect, 7).replace('(LOCK_KEY, REGION)', '(LOCK_KEY, REGION, CREATED_DATE)');
+const wider = (table: string): string =>
+  table.replace('(LOCK_KEY, REGION)', '(LOCK_KEY, REGION, CREATED_DATE)');
 
 type Case = readonly [why: string, open: (db: SqlDatabase) => Store, table: string, says: RegExp];
 
 const PG = SHEDLOCK.postgres;
+const PG_REGISTRY = intLock('postgres', 7);
 const PG_DOCUMENTS = tableSchema('postgres');
 const LOOSE = `CREATE COLLATION IF NOT EXISTS loose
   (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`;
 const ON_POSTGRES: readonly Case[] = [
   ['a zone', shedlock, PG.replace('TIMESTAMP', 'timestamptz'), /lock_until is compared in the/],
-  [
-    'a zone',
-    spring,
-    intLock('postgres', 7).replaceAll('TIMESTAMP', 'timestamptz'),
-    /EXPIRED_AFTER/,
-  ],
+  ['a zone', spring, PG_REGISTRY.replaceAll('TIMESTAMP', 'timestamptz'), /EXPIRED_AFTER/],
   ['whole seconds', shedlock, PG.replace('TIMESTAMP', 'timestamp(0)'), /no fractions/],
   ['a short name', shedlock, PG.replace('(64)', '(50)'), /name is too short/],
   [
     'a short holder',
     spring,
-    intLock('postgres', 7).replace('CLIENT_ID CHAR(36)', 'CLIENT_ID CHAR(32)'),
+    PG_REGISTRY.replace('CLIENT_ID CHAR(36)', 'CLIENT_ID CHAR(32)'),
     /CLIENT_ID is too short/,
   ],
   ['loose names', shedlock, PG.replace('(64)', '(64) COLLATE loose'), /name equates different/],
@@ -51,10 +47,11 @@ const ON_POSTGRES: readonly Case[] = [
   ['another order', documents, PG_DOCUMENTS.replace('"C"', '"und-x-icu"'), /name is not sorted/],
   ['no key', shedlock, PG.replace(', PRIMARY KEY (name)', ''), /rows may have the same name/],
   ['no key', documents, PG_DOCUMENTS.replace(' PRIMARY KEY', ''), /rows may have the same name/],
-  ['a wider key', spring, widerKey('postgres'), /rows may have the same lock_key, region\./],
+  ['a wider key', spring, wider(PG_REGISTRY), /rows may have the same lock_key, region\./],
 ];
 
 const MY = SHEDLOCK.mysql;
+const MY_REGISTRY = intLock('mysql', 7);
 const MY_DOCUMENTS = tableSchema('mysql');
 const ON_MYSQL: readonly Case[] = [
   [
@@ -63,38 +60,29 @@ const ON_MYSQL: readonly Case[] = [
     MY.replace('TIMESTAMP(3)', 'DATETIME'),
     /lock_until has no fractions/,
   ],
-  [
-    'whole seconds',
-    spring,
-    intLock('mysql', 7).replaceAll('DATETIME(6)', 'DATETIME'),
-    /EXPIRED_AFTER/,
-  ],
+  ['whole seconds', spring, MY_REGISTRY.replaceAll('DATETIME(6)', 'DATETIME'), /EXPIRED_AFTER/],
   ['a short name', shedlock, MY.replace('(64)', '(50)'), /name is too short/],
   ['letters', documents, MY_DOCUMENTS.replace('varbinary(767)', 'varchar(190)'), /name equates/],
   ['a short text', documents, MY_DOCUMENTS.replace('mediumblob', 'blob'), /text is too short/],
   ['no key', shedlock, MY.replace(/,\s+PRIMARY KEY \(name\)/, ''), /rows may have the same name/],
   ['no key', documents, MY_DOCUMENTS.replace(' PRIMARY KEY', ''), /rows may have the same name/],
-  ['a wider key', spring, widerKey('mysql'), /rows may have the same LOCK_KEY, REGION\./],
+  ['a wider key', spring, wider(MY_REGISTRY), /rows may have the same LOCK_KEY, REGION\./],
   ['an old engine', shedlock, `${MY} ENGINE = MyISAM`, /its engine, MyISAM, has no transactions\./],
 ];
 
 /** What its first verb says; the last one has been answered then. */
 async function refusalOf(store: Store): Promise<string> {
-  const locks = createLocks(store);
-  const error = await locks
-    .mutex('a')
-    .tryAcquire()
-    .catch((reason: unknown) => reason);
-  await locks.close();
+  await using locks = createLocks(store);
+  const asked = locks.mutex('a').tryAcquire();
+  const error = await asked.catch((reason: unknown) => reason);
   const cause = { code: 'USAGE' };
   expect(error).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed', cause });
   return (error as Error).message;
 }
 
 async function works(store: Store): Promise<void> {
-  const locks = createLocks(store);
+  await using locks = createLocks(store);
   expect(await locks.mutex('a').tryRun(() => 1)).toMatchObject({ acquired: true });
-  await locks.close();
 }
 
 describe.each(DATABASES)('%s', (_, database) => {
@@ -187,14 +175,12 @@ test('a look that failed is made again, one that succeeded is not', async () => 
 test('a table is found in its schema, by its name as it is', async () => {
   const place = await ground(POSTGRES, `CREATE SCHEMA "Mine"; CREATE SCHEMA other`);
   await place.send(tableSchema('postgres', 'Mine.Locks'));
-  await place.send(
-    'CREATE TABLE other.locks (name text COLLATE "und-x-icu", text text, version text)',
-  );
+  const loose = 'name text COLLATE "und-x-icu", text text, version text';
+  await place.send(`CREATE TABLE other.locks (${loose})`);
   await works(tableStore(place.db, { table: 'Mine.Locks' }));
   const message = await refusalOf(tableStore(place.db, { table: 'other.locks' }));
-  expect(message).toContain(
-    'ALTER TABLE "other"."locks" ALTER COLUMN "name" TYPE text COLLATE "C"',
-  );
+  const cure = 'ALTER TABLE "other"."locks" ALTER COLUMN "name" TYPE text COLLATE "C"';
+  expect(message).toContain(cure);
   await place.close();
 });
 

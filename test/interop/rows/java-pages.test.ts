@@ -10,7 +10,7 @@ import { HAZELCAST } from '../../servers/hazelcast-cluster.ts';
 import { type Artifact, javaProgram } from '../../servers/maven.ts';
 import { beside, findProgram } from '../../servers/programs.ts';
 import { CURATOR } from '../../stores/zookeeper/curator.ts';
-import { NEW } from '../redisson/bed.ts';
+import { libraryOf, NEW } from '../redisson/bed.ts';
 
 async function javaOf(page: string): Promise<string[]> {
   const text = await readFile(`docs/${page}.md`, 'utf8');
@@ -37,21 +37,17 @@ test('the classes of the pages', async () => {
   await compile(LIBRARIES.new, pages.flat());
 });
 
-const REDISSON = { group: 'org.redisson', name: 'redisson', version: NEW };
+const RECIPE = {
+  library: CURATOR,
+  imports: 'org.apache.curator.framework.recipes.locks',
+  given: 'org.apache.curator.framework.CuratorFramework client',
+};
 
 /** What stands before and after each piece of the guide, by the first class that it names. */
 const AROUND = {
-  RLock: { library: REDISSON, imports: 'org.redisson.api', given: 'RedissonClient client' },
-  InterProcessMutex: {
-    library: CURATOR,
-    imports: 'org.apache.curator.framework.recipes.locks',
-    given: 'org.apache.curator.framework.CuratorFramework client',
-  },
-  InterProcessSemaphoreV2: {
-    library: CURATOR,
-    imports: 'org.apache.curator.framework.recipes.locks',
-    given: 'org.apache.curator.framework.CuratorFramework client',
-  },
+  RLock: { library: libraryOf(NEW), imports: 'org.redisson.api', given: 'RedissonClient client' },
+  InterProcessMutex: RECIPE,
+  InterProcessSemaphoreV2: RECIPE,
   FencedLock: {
     library: HAZELCAST,
     imports: 'com.hazelcast.cp.lock',

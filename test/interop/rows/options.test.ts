@@ -69,18 +69,17 @@ describe('rows', () => {
 
   const rows = async (text: string): Promise<unknown[]> =>
     ((await place.send(text)) as { rows: unknown[] }).rows;
-  const held = async (store: Store): Promise<unknown> => {
+  const held = async (store: Store) => {
     const lease = await createLocks(store, { ttl: '20s' }).mutex('shown').acquire();
-    onEnd.push(() => lease.release());
-    return (await store.inspect('shown')).holders[0]?.holder;
+    return { lease, holder: (await store.inspect('shown')).holders[0]?.holder };
   };
-  const onEnd: (() => Promise<void>)[] = [];
 
   it('of ShedLock show host and process, and stay', async () => {
-    expect(await held(shedlockJdbcStore(place.db))).toMatchObject({ pid: process.pid });
+    const { lease, holder } = await held(shedlockJdbcStore(place.db));
+    expect(holder).toMatchObject({ pid: process.pid });
     const [row] = await rows('SELECT locked_by FROM shedlock');
     expect(row).toMatchObject({ locked_by: expect.stringMatching(/:\d+:[\da-f]{32}$/) });
-    await onEnd.pop()?.();
+    await lease.release();
     const count =
       'SELECT count(*)::int AS n FROM shedlock WHERE lock_until > timezone($$utc$$, now())';
     expect(await rows(count)).toEqual([{ n: 0 }]);
@@ -91,14 +90,15 @@ describe('rows', () => {
 
   it('of Spring before 7 end as the registry reckons, and are deleted', async () => {
     const store = springJdbcStore(place.db, { version: 6, timeToLive: '10s', clockSkew: 0 });
-    expect(await held(store)).toMatchObject({ pid: 0 });
+    const { lease, holder } = await held(store);
+    expect(holder).toMatchObject({ pid: 0 });
     // As Java: CREATED_DATE + 10 s.
     const left =
       "SELECT extract(epoch FROM CREATED_DATE + interval '10 s' - timezone('utc', now())) AS s";
     const [{ s } = { s: 0 }] = (await rows(`${left} FROM INT_LOCK`)) as { s: number }[];
     expect(Number(s)).toBeGreaterThan(15);
     expect(Number(s)).toBeLessThanOrEqual(20);
-    await onEnd.pop()?.();
+    await lease.release();
     expect(await rows('SELECT 1 FROM INT_LOCK')).toEqual([]);
   });
 

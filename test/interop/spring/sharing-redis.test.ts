@@ -37,7 +37,7 @@ test('a release on either side wakes who waits on the other', async () => {
   const client = new Redis(server.url);
   const hour = { retry: '1h', maxTtl: '1h' } as const;
   const registry = { registryKey: 'locks', afterDataLoss: 'trust', ...hour } as const;
-  const locks = createLocks(springRedisStore(client, registry), { ttl: '1h' });
+  await using locks = createLocks(springRedisStore(client, registry), { ttl: '1h' });
   const mutex = locks.mutex('woken');
   const listening = async (): Promise<number> =>
     String(await client.client('LIST')).split('psub=1').length - 1;
@@ -54,6 +54,5 @@ test('a release on either side wakes who waits on the other', async () => {
   await sleep(MOMENT_MS);
   await thread.release('pub-sub', 'woken');
   await (await ours).release();
-  await locks.close();
   client.disconnect();
 });

@@ -9,12 +9,11 @@ import {
   redisFence,
 } from 'holdfast/fence';
 import { type RedisClient, type RedisOptions, redisStore } from 'holdfast/redis';
-import { Redis } from 'ioredis';
-import { createClient } from 'redis';
 import { expect, onTestFinished } from 'vitest';
 import { Bed as AnyBed, MAX_TTL_MS, type Place } from '../../methods/faults/bed.ts';
 import { RedisServer, type RedisServerOptions } from '../../servers/redis-server.ts';
 import { until } from '../../support/until.ts';
+import { LATEST } from './packages.ts';
 
 export type ClientName = 'ioredis' | 'node-redis';
 
@@ -39,7 +38,8 @@ export class Bed extends AnyBed<StoreOptions, RedisServer> {
   }
 
   store(at: Place, { client = 'ioredis', ...options }: StoreOptions = {}): Store {
-    return this.use(redisStore(clientOf(client, at), { maxTtl: MAX_TTL_MS, ...options }));
+    const { server } = LATEST.find(({ name }) => name.startsWith(client))!;
+    return this.use(redisStore(server(at), { maxTtl: MAX_TTL_MS, ...options }));
   }
 
   urlOf({ url }: RedisServer, maxTtlMs: number): string {
@@ -55,7 +55,7 @@ export class Bed extends AnyBed<StoreOptions, RedisServer> {
       return `${clients}${listeners}`.trim().split('\n').length === 1;
     });
     expect(await server.command('PUBSUB', 'CHANNELS')).toEqual([]);
-    const store = redisStore(new Redis({ ...server, lazyConnect: true }), { maxTtl: MAX_TTL_MS });
+    const store = this.store(server);
     const named: string[] = [];
     for await (const name of store.list?.('') ?? []) named.push(name);
     await store.close?.();
@@ -83,13 +83,12 @@ export async function settle(...servers: readonly RedisServer[]): Promise<void> 
   }
 }
 
-/** Never connected itself: the store makes connections like it. */
-function clientOf(
-  name: ClientName,
-  { host, port }: Place,
-): Redis | ReturnType<typeof createClient> {
-  if (name === 'ioredis') return new Redis({ host, port, lazyConnect: true });
-  return createClient({ socket: { host, port } });
+/** Returns once this server has been up for so many seconds, as it counts them: whole ones. */
+export async function upFor(server: RedisServer, seconds: number): Promise<void> {
+  await until('was it up for long', async () => {
+    const info = String(await server.command('INFO', 'server'));
+    return Number(/uptime_in_seconds:(\d+)/.exec(info)?.[1]) >= seconds;
+  });
 }
 
 /** A fence until the end of the test, and its way through this client. */

@@ -17,7 +17,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { linkOf, type RedisClient } from '../../../src/clients/redis/client.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { until } from '../../support/until.ts';
-import { Links } from './packages.ts';
+import { end, Links, packages } from './packages.ts';
 
 const server = await RedisServer.start();
 afterAll(() => server.close());
@@ -116,30 +116,14 @@ test('a URL is refused without being repeated, and leads to connect()', () => {
   expect(refusal(`redis://:${CANARY}@localhost`)).toMatch(/connect\(\) of holdfast\/connect/);
 });
 
-test.each([
-  ['ioredis 6', () => new Redis(server.url, { protocol: 2 })],
-  ['ioredis 5', () => new Redis5(server.url)],
-])('%s: not a client that was closed, but one that only listens is copied', async (_, make) => {
-  const client = make();
-  await client.subscribe('x');
+test.each(packages)('$name: one that only listens is copied, none that was closed', async (its) => {
+  const client = its.server(server, { protocol: 2 });
+  if ('isOpen' in client) await client.connect();
+  await (client as Redis).subscribe('x', () => {});
   await using links = new Links();
   expect(await links.to(client).send('k', ['PING'])).toBe('PONG');
-  client.disconnect();
-  await until('ended', async () => client.status === 'end');
-  expect(refusal(client)).toMatch(/is closed/);
-});
-
-test.each([
-  ['node-redis 6', () => createClient({ url: server.url, RESP: 2 })],
-  ['node-redis 5', () => createClient5({ url: server.url })],
-])('%s: not a client that was closed, but one that only listens is copied', async (_, make) => {
-  const client = make();
-  linkOf(client);
-  await client.connect();
-  await client.subscribe('x', () => {});
-  await using links = new Links();
-  expect(await links.to(client).send('k', ['PING'])).toBe('PONG');
-  client.destroy();
+  await end(client);
+  if ('status' in client) await until('ended', async () => client.status === 'end');
   expect(refusal(client)).toMatch(/is closed/);
 });
 
@@ -171,11 +155,9 @@ describe.each(SHARING)('%s', (_name, share) => {
     ['a cluster of node-redis', () => createCluster({ ...PREFIX, rootNodes })],
     ['Sentinels of node-redis', () => createSentinel({ ...PREFIX, ...sentinels })],
   ])('refuses the key prefix of %s, for others would have other keys', async (_, make) => {
-    const refused = expect.objectContaining({
-      code: 'USAGE',
-      message: expect.stringMatching(/"?shop:/),
-    });
-    await expect((async () => share(make()))()).rejects.toEqual(refused);
+    const message = expect.stringMatching(/"?shop:/);
+    const shared = async () => share(make());
+    await expect(shared).rejects.toMatchObject({ code: 'USAGE', message });
   });
 });
 

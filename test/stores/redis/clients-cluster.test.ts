@@ -1,7 +1,8 @@
 /** Each package's connections to a cluster, while slots and primaries change their places. */
 import { afterAll, describe, expect, test } from 'vitest';
-import type { RedisReply } from '../../../src/clients/redis/link.ts';
+import type { RedisLink, RedisReply } from '../../../src/clients/redis/link.ts';
 import { slotOf } from '../../../src/clients/redis/slots.ts';
+import { inTurn } from '../../methods/faults/bed.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
 import { until } from '../../support/until.ts';
@@ -10,11 +11,10 @@ import { Links, packages } from './packages.ts';
 const cluster = await startCluster();
 afterAll(() => cluster.close());
 
-const INCREASE_TWO = "redis.call('INCR', KEYS[1]); return redis.call('INCR', KEYS[2])";
+const inBed = inTurn(() => new Links());
 
-function refusalOf(answer: Promise<RedisReply>): Promise<string> {
-  return answer.then(String, (error: Error) => error.message);
-}
+const WAIT = ['WAIT', '0', '0'];
+const INCREASE_TWO = "redis.call('INCR', KEYS[1]); return redis.call('INCR', KEYS[2])";
 
 /** By all primaries. */
 async function carriedOut(command: string): Promise<number> {
@@ -31,9 +31,12 @@ test('slots are where the server has them', async () => {
 });
 
 describe.each(packages)('$name', (its) => {
-  test('sends each command to the server of its slot, with or without a key', async () => {
-    await using links = new Links();
-    const link = links.to(its.cluster(cluster.addresses));
+  /** Registers a test with a link to the cluster. */
+  function onLink(title: string, act: (link: RedisLink) => Promise<void>): void {
+    inBed(title, (links) => act(links.to(its.cluster(cluster.addresses))));
+  }
+
+  onLink('sends each command to the server of its slot, with or without a key', async (link) => {
     expect(link.cluster).toBe(true);
     const keys = Array.from({ length: 60 }, (_, i) => `${its.name} ${i}`);
     await Promise.all(keys.map((key) => link.send(key, ['SET', key, key])));
@@ -52,9 +55,7 @@ describe.each(packages)('$name', (its) => {
     });
   });
 
-  test('follows a slot that is handed over, and sends nothing twice', async () => {
-    await using links = new Links();
-    const link = links.to(its.cluster(cluster.addresses));
+  onLink('follows a slot that is handed over, and sends nothing twice', async (link) => {
     const tag = `move ${its.name}`;
     const [old = '', fresh = ''] = [`{${tag}}old`, `{${tag}}new`];
     // No server knows it from another test.
@@ -70,16 +71,13 @@ describe.each(packages)('$name', (its) => {
       halfway: async () => {
         // The old key is still here; the new one would be made there, which asks for ASKING.
         expect(await increase(old)).toBe(2);
-        expect(await refusalOf(increase(fresh))).toMatch(/NOSCRIPT/);
+        await expect(increase(fresh)).rejects.toThrow(/NOSCRIPT/);
         await link.send(fresh, ['SCRIPT', 'LOAD', script]);
         expect(await increase(fresh)).toBe(1);
         expect(await link.send(old, ['INCR', old])).toBe(3);
-        const row = [
-          ['INCR', fresh],
-          ['WAIT', '0', '0'],
-        ];
-        expect(await link.sendAll(fresh, row)).toEqual([2, expect.any(Number)]);
-        expect(await refusalOf(link.send(old, both))).toMatch(/TRYAGAIN/);
+        const replies = await link.sendAll(fresh, [['INCR', fresh], WAIT]);
+        expect(replies).toEqual([2, expect.any(Number)]);
+        await expect(link.send(old, both)).rejects.toThrow(/TRYAGAIN/);
       },
     });
     // It is told by MOVED, and known from then on.
@@ -87,25 +85,19 @@ describe.each(packages)('$name', (its) => {
     expect(await increase(fresh)).toBe(3);
     expect(await link.send(old, both)).toBe(4);
     expect(String(await link.send(old, ['INFO', 'server']))).toContain(`tcp_port:${to.port}\r\n`);
-    expect(await link.send(old, ['WAIT', '0', '0'])).toEqual(expect.any(Number));
+    expect(await link.send(old, WAIT)).toEqual(expect.any(Number));
     expect((await carriedOut('incr')) - before).toBe(9);
   });
 
-  test('a WAIT goes with the command before it that is sent elsewhere', async () => {
-    await using links = new Links();
-    const link = links.to(its.cluster(cluster.addresses));
+  onLink('a WAIT goes with the command before it that is sent elsewhere', async (link) => {
     const tag = `wait ${its.name}`;
     await link.send(tag, ['SET', tag, '1']);
     await cluster.migrate({ slot: slotOf(tag) });
-    const row = [
-      ['INCR', tag],
-      ['WAIT', '0', '0'],
-    ];
-    expect(await link.sendAll(tag, row)).toEqual([2, expect.any(Number)]);
+    const replies = await link.sendAll(tag, [['INCR', tag], WAIT]);
+    expect(replies).toEqual([2, expect.any(Number)]);
   });
 
-  test('one subscription hears what is said at any server, and survives its own', async () => {
-    await using links = new Links();
+  inBed('one subscription hears what any server is told, and survives its own', async (links) => {
     const link = links.to(its.cluster(cluster.addresses, { name: 'listener' }));
     const heard: string[] = [];
     let resumed = 0;
@@ -127,8 +119,7 @@ describe.each(packages)('$name', (its) => {
     await until('heard it', async () => heard.at(-1) === 'again');
   });
 
-  test('what listens goes with the commands when its server is a primary no more', async () => {
-    await using links = new Links();
+  inBed('what listens goes with the commands when its primary steps down', async (links) => {
     const link = links.to(its.cluster(cluster.addresses, { name: 'follower' }));
     let resumed = 0;
     await link.follow('k', 'news of all', () => resumed++, 'cluster');
@@ -146,8 +137,7 @@ describe.each(packages)('$name', (its) => {
     await until('listened elsewhere', async () => resumed > 0);
   });
 
-  test('goes on when a primary is killed: with its replica, and with a subscription', async () => {
-    await using links = new Links();
+  inBed('goes on when a primary is killed: with its replica, and listening', async (links) => {
     const link = links.to(its.cluster(cluster.addresses));
     let resumed = 0;
     const heard: string[] = [];
@@ -187,20 +177,15 @@ describe.each(packages)('$name', (its) => {
     await cluster.settled();
   });
 
-  test('a cluster that is away is told as such, and is found once it is there', async () => {
-    await using links = new Links();
+  inBed('a cluster that is away is told as such', async (links) => {
     const link = links.to(its.cluster([{ host: '127.0.0.1', port: 1 }]));
-    await expect(link.send('k', ['PING'])).rejects.toMatchObject({
-      ...{ code: 'STORE', retryable: true, outcome: 'failed' },
-    });
-    await expect(link.follow('k', 'news', () => {}, 'cluster')).rejects.toMatchObject({
-      code: 'STORE',
-    });
+    const away = { code: 'STORE', retryable: true, outcome: 'failed' };
+    await expect(link.send('k', ['PING'])).rejects.toMatchObject(away);
+    const followed = link.follow('k', 'news', () => {}, 'cluster');
+    await expect(followed).rejects.toMatchObject({ code: 'STORE' });
   });
 
-  test('closed while the cluster is looked for, it leaves no rejection to nobody', async () => {
-    await using links = new Links();
-    const link = links.to(its.cluster(cluster.addresses));
+  onLink('closed while it looks for the cluster: no rejection is unhandled', async (link) => {
     const asked = link.send('k', ['PING']).catch((error: unknown) => error);
     const late = link.close().then(() => link.send('k', ['PING']));
     expect(await asked).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });

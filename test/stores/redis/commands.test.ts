@@ -9,8 +9,9 @@ import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { paced } from '../../support/this-run.ts';
-import { until } from '../../support/until.ts';
-import { Bed } from './bed.ts';
+import { Bed, upFor } from './bed.ts';
+
+const TRUST = { afterDataLoss: 'trust' } as const;
 
 let bed: Bed;
 let server: RedisServer;
@@ -21,9 +22,11 @@ beforeEach(async () => {
 });
 afterEach(() => bed[Symbol.asyncDispose]());
 
-function open(options: RedisOptions = {}): Store {
+type Form = typeof redisStore | typeof plainRedisStore;
+
+function open(options: RedisOptions = {}, form: Form = redisStore): Store {
   const client = new Redis(server.url, { lazyConnect: true });
-  return bed.use(redisStore(client, { afterDataLoss: 'trust', ...options }));
+  return bed.use(form(client, { ...TRUST, ...options }));
 }
 
 function claim(over: Partial<Claim> = {}): Claim {
@@ -59,14 +62,13 @@ async function enter(store: Store, over: Partial<Claim>): Promise<Claim> {
 
 describe('what it costs', () => {
   it('two commands an acquisition, and only the record stays', async () => {
-    const locks = createLocks(open());
+    await using locks = createLocks(open());
     await locks.mutex('a').run(() => {});
     await counts();
     for (let i = 0; i < 10; i++) await locks.mutex('a').run(() => {});
     const { evalsha, publish } = await counts();
     expect({ evalsha, publish }).toEqual({ evalsha: 20, publish: undefined });
     expect(await server.command('KEYS', '*')).toEqual(['holdfast:!record']);
-    await locks.close();
   });
 
   it('one command for a hundred claims', async () => {
@@ -188,11 +190,8 @@ describe('tokens', () => {
     await store.release([await enter(store, {})]);
     const { highest, raise } = await record();
     await raise(2 ** 53 - 1 - highest);
-    const refused = {
-      retryable: false,
-      outcome: 'failed',
-      message: expect.stringContaining('2^53'),
-    };
+    const message = expect.stringContaining('2^53');
+    const refused = { retryable: false, outcome: 'failed', message };
     await expect(store.claim([claim()])).rejects.toMatchObject(refused);
     expect(await server.command('EXISTS', 'holdfast::a')).toBe(0);
   });
@@ -217,25 +216,17 @@ describe('tokens', () => {
     const store = open();
     const other = await enter(store, { resource: 'c' });
     const [status] = await store.claim([claim({ ttlMs: 1 })]);
+    expect(status).toMatchObject({ state: 'held' });
     // The record follows the clock once a second.
     await sleep(1_100);
     await verb(store, other);
     const { highest } = await record();
-    expect(status).toMatchObject({ state: 'held' });
     if (status?.state === 'held') expect(BigInt(highest)).toBeGreaterThan(status.token);
   });
 });
 
 describe('a server without a record', () => {
   const MAX_TTL_MS = 1_000;
-
-  /** Waits until the server is up for longer than any lease; it counts in whole seconds. */
-  async function grown(): Promise<void> {
-    await until('was it up for long', async () => {
-      const [, up] = /uptime_in_seconds:(\d+)/.exec(String(await server.command('INFO'))) ?? [];
-      return Number(up) >= 2;
-    });
-  }
 
   it.each([
     ['was just started', [], 'data-loss', false],
@@ -244,7 +235,8 @@ describe('a server without a record', () => {
     ['may have been flushed', ['CONFIG', 'RESETSTAT'], 'data-loss', true],
     ['was a replica once', ['REPLICAOF', 'NO', 'ONE'], 'data-loss', true],
   ] as const)('%s', async (_, [verb, ...args], expected, old) => {
-    if (old) await grown();
+    // For longer than any lease lives.
+    if (old) await upFor(server, 2);
     if (verb) await server.command(verb, ...args);
     // One that was just started is not old yet, however late it is asked.
     const store = open({ afterDataLoss: 'wait', maxTtl: old ? MAX_TTL_MS : LONG_TTL_MS });
@@ -257,13 +249,12 @@ describe('a server without a record', () => {
 
 describe('what is kept of work that is done', () => {
   const RECORD = { text: 'done', ms: 60_000 };
-  const TRUST = { afterDataLoss: 'trust' } as const;
 
   it.each([
     ['queues', redisStore, 'holdfast:!record', 'holdfast:!kept:job'],
     ['plain locks', plainRedisStore, 'holdfast:!record:shared', 'holdfast:!kept/shared:job'],
-  ])('%s: the key of a record ends with it, and no other is left', async (_, make, own, kept) => {
-    const store = bed.use(make(new Redis(server.url, { lazyConnect: true }), TRUST));
+  ])('%s: the key of a record ends with it, and no other is left', async (_, form, own, kept) => {
+    const store = open({}, form);
     const job = claim({ resource: 'job' });
     await store.claim([job]);
     expect(await store.keep?.(job, RECORD)).toBe(true);
@@ -276,9 +267,7 @@ describe('what is kept of work that is done', () => {
   });
 
   it('of a plain lock is not that of the queue with its name', async () => {
-    const make = (of: typeof redisStore | typeof plainRedisStore) =>
-      bed.use(of(new Redis(server.url, { lazyConnect: true }), TRUST));
-    const [queues, plain] = [make(redisStore), make(plainRedisStore)];
+    const [queues, plain] = [open(), open({}, plainRedisStore)];
     const job = claim({ resource: 'job' });
     await plain.claim([job]);
     expect(await plain.keep?.(job, RECORD)).toBe(true);
@@ -299,9 +288,8 @@ describe('what is kept of work that is done', () => {
     const store = open();
     await server.command('SET', 'holdfast:!kept:newer', '2...');
     const refused = { code: 'STORE', retryable: false };
-    await expect(store.recall?.('newer')).rejects.toMatchObject({
-      ...{ ...refused, message: expect.stringContaining('another layout') },
-    });
+    const message = expect.stringContaining('another layout');
+    await expect(store.recall?.('newer')).rejects.toMatchObject({ ...refused, message });
     await server.command('LPUSH', 'holdfast:!kept:list', 'a');
     await expect(store.recall?.('list')).rejects.toMatchObject(refused);
   });

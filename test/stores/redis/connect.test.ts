@@ -106,7 +106,7 @@ test('one server, with a user, a database and options of the store', async () =>
 
 test('a socket file', () => works(`redis+unix://${join(server.folder, 'socket')}?db=1`));
 
-test('TLS, with a certificate that Node trusts', async () => {
+test('TLS, with a certificate that Node trusts, by the client that is installed', async () => {
   const { server: secure, url, ca } = await startTls();
   onTestFinished(() => secure.close());
   const store = await open(url);
@@ -117,9 +117,8 @@ test('TLS, with a certificate that Node trusts', async () => {
     expect(await run(missing, `${url}?afterDataLoss=trust`, trusting)).toBe('acquired');
   }
   // Nobody else knows the authority of this certificate.
-  await expect(store.inspect('x')).rejects.toMatchObject({
-    ...{ code: 'STORE', retryable: false, message: expect.stringMatching(/TLS/) },
-  });
+  const refused = { code: 'STORE', retryable: false, message: expect.stringMatching(/TLS/) };
+  await expect(store.inspect('x')).rejects.toMatchObject(refused);
 });
 
 test('Sentinels', async () => {
@@ -153,14 +152,8 @@ async function run(missing: string, url: string, env: NodeJS.ProcessEnv = {}): P
   return stdout.trim();
 }
 
-describe('whichever client is installed', () => {
-  test('without ioredis, node-redis does it', async () => {
-    expect(await run('ioredis', `redis://${at}?afterDataLoss=trust`)).toBe('acquired');
-  });
-
-  test('without any, the error names both', async () => {
-    expect(await run('ioredis,redis', `redis://u:${CANARY}@${at}`)).toBe(
-      'UNSUPPORTED: A Redis URL needs a client: run `npm install ioredis` or `npm install redis`.',
-    );
-  });
+test('without any client installed, the error names both', async () => {
+  expect(await run('ioredis,redis', `redis://u:${CANARY}@${at}`)).toBe(
+    'UNSUPPORTED: A Redis URL needs a client: run `npm install ioredis` or `npm install redis`.',
+  );
 });

@@ -1,23 +1,21 @@
 /** The network between a process and the server is gone, halfway gone, or slow. */
-import { describe, test } from 'vitest';
-import { sleep, TTL_MS } from '../../methods/faults/bed.ts';
+import { describe } from 'vitest';
+import { onServer, sleep, TTL_MS } from '../../methods/faults/bed.ts';
 import { holdersFaults, lateness } from '../../methods/faults/connections.ts';
 import { recordFaults } from '../../methods/faults/records.ts';
 import { Scene } from '../../methods/faults/scene.ts';
 import { Bed, type ClientName } from './bed.ts';
 
 const newBed = (): Bed => new Bed();
+const onOwn = onServer(newBed);
 
 holdersFaults(newBed, { ioredis: { client: 'ioredis' }, 'node-redis': { client: 'node-redis' } });
 
 describe.each<ClientName>(['ioredis', 'node-redis'])('%s: a holder', (client) => {
-  test.concurrent('whose connections the server kills goes on, so does the waiter', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
+  onOwn('whose connections the server kills goes on, so does the waiter', async (bed, server) => {
     const ttl = 3 * TTL_MS;
-    const scene = await Scene.set(bed, {
-      ...{ holder: server, others: server, ttl, options: { client, maxTtl: ttl } },
-    });
+    const options = { client, maxTtl: ttl };
+    const scene = await Scene.set(bed, { holder: server, others: server, ttl, options });
     await server.command('CLIENT', 'KILL', 'TYPE', 'NORMAL');
     await sleep(ttl / 2);
     // The message that the waiter is next is sent while it does not listen.

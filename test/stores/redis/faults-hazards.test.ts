@@ -3,13 +3,16 @@ import { isLockError, type Store } from 'holdfast';
 import { plainRedisStore, redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
-import { claimOf, MAX_TTL_MS, sleep, TTL_MS } from '../../methods/faults/bed.ts';
+import { claimOf, inTurn, MAX_TTL_MS, onServer, sleep, TTL_MS } from '../../methods/faults/bed.ts';
 import { Scene } from '../../methods/faults/scene.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
 import { Bed, type StoreOptions } from './bed.ts';
+
+const inBed = inTurn(() => new Bed());
+const onOwn = onServer(() => new Bed());
 
 const REFUSED = { code: 'STORE', retryable: false, outcome: 'failed' };
 
@@ -40,8 +43,7 @@ describe('a server', () => {
     await expectRefused(bed, server, { onHazard: 'refuse' });
   });
 
-  test('that only refuses writes when it is full is no hazard', async () => {
-    await using bed = new Bed();
+  inBed('that only refuses writes when it is full is no hazard', async (bed) => {
     const server = await bed.server({ config: ['maxmemory 100mb'] });
     expect(await warningsOf(bed, server)).toEqual([]);
     await (
@@ -49,15 +51,13 @@ describe('a server', () => {
     ).release();
   });
 
-  test('that is a replica takes no locks', async () => {
-    await using bed = new Bed();
+  inBed('that is a replica takes no locks', async (bed) => {
     const server = await bed.server();
     await server.command('REPLICAOF', '127.0.0.1', 1);
     await expectRefused(bed, server, {});
   });
 
-  test('of a cluster takes no locks of a plain client', async () => {
-    await using bed = new Bed();
+  inBed('of a cluster takes no locks of a plain client', async (bed) => {
     const server = bed.serve(await RedisServer.start({ config: ['cluster-enabled yes'] }));
     await expect(bed.patientLocks(server).mutex('a').acquire()).rejects.toMatchObject(REFUSED);
   });
@@ -98,9 +98,7 @@ describe('programs with different maxTtl', () => {
 });
 
 describe('memory is full', () => {
-  test.concurrent('heartbeats and releases work, new claims fail', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
+  onOwn('heartbeats and releases work, new claims fail', async (bed, server) => {
     const scene = await Scene.set(bed, { holder: server, others: server });
     await server.command('CONFIG', 'SET', 'maxmemory', 1);
     const lock = bed.patientLocks(server).mutex('new');
@@ -124,7 +122,7 @@ describe('memory is full', () => {
 });
 
 describe('a key that is taken by something else', () => {
-  const others: readonly (readonly string[])[] = [
+  const others: readonly [string, ...string[]][] = [
     ['SET', 'holdfast::bad', 'a text'],
     ['SET', 'holdfast::bad', 'fedcba9876543210m 1'],
     ['RPUSH', 'holdfast::bad', 'an element'],
@@ -137,20 +135,16 @@ describe('a key that is taken by something else', () => {
     ['XADD', 'holdfast::bad', '*', 'field', 'value'],
   ];
 
-  async function meet(bed: Bed, [name = '', ...args]: readonly string[]) {
-    const server = await bed.server();
-    await server.command(name, ...args);
-    const before = await server.command('DUMP', 'holdfast::bad');
-    return { server, before, store: bed.store(server) };
-  }
-
   async function statesOf(answers: ReturnType<Store['claim']>): Promise<string[]> {
     return (await answers).map(({ state }) => state);
   }
 
   test.concurrent.each(others)('%s: its claim errs alone', async (...command) => {
     await using bed = new Bed();
-    const { server, store, before } = await meet(bed, command);
+    const server = await bed.server();
+    await server.command(...command);
+    const before = await server.command('DUMP', 'holdfast::bad');
+    const store = bed.store(server);
     const all = ['a', 'bad', 'c'].map((name) => claimOf(name));
     expect(await statesOf(store.claim(all))).toEqual(['held', 'error', 'held']);
     expect(await statesOf(store.renew(all))).toEqual(['held', 'error', 'held']);
@@ -163,9 +157,7 @@ describe('a key that is taken by something else', () => {
     expect(await server.command('KEYS', 'holdfast::*')).toEqual(['holdfast::bad']);
   });
 
-  test.concurrent('a queue with claims of garbage: whoever meets them errs alone', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
+  onOwn('a queue with claims of garbage: whoever meets them errs alone', async (bed, server) => {
     const store = bed.store(server);
     const [holder, first, last] = ['bad', 'bad', 'bad'].map((name) => claimOf(name));
     for (const claim of [holder!, first!, last!]) await store.claim([claim]);
@@ -180,9 +172,7 @@ describe('a key that is taken by something else', () => {
     await expect(store.inspect('bad')).rejects.toMatchObject({ code: 'STORE', retryable: false });
   });
 
-  test.concurrent('a claim without its parts: a release says why, others take effect', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
+  onOwn('a claim without its parts: a release says why, others go on', async (bed, server) => {
     const store = bed.store(server);
     const [holder, first, other] = ['bad', 'bad', 'c'].map((name) => claimOf(name));
     for (const claim of [holder!, first!, other!]) await store.claim([claim]);
@@ -195,9 +185,8 @@ describe('a key that is taken by something else', () => {
     expect(await store.release([other!])).toEqual([false]);
   });
 
-  test.concurrent('its lock fails at once, others go on', async () => {
-    await using bed = new Bed();
-    const { server } = await meet(bed, ['SET', 'holdfast::bad', 'a text']);
+  onOwn('its lock fails at once, others go on', async (bed, server) => {
+    await server.command('SET', 'holdfast::bad', 'a text');
     const locks = bed.patientLocks(server);
     const [bad, good] = await Promise.allSettled([
       locks.mutex('bad').acquire(),
@@ -206,15 +195,11 @@ describe('a key that is taken by something else', () => {
     expect(good.status).toBe('fulfilled');
     const { reason } = bad as PromiseRejectedResult;
     expect(isLockError(reason, 'STORE')).toBe(true);
-    expect(reason).toMatchObject({
-      retryable: false,
-      message: expect.stringContaining('WRONGTYPE'),
-    });
+    const message = expect.stringContaining('WRONGTYPE');
+    expect(reason).toMatchObject({ retryable: false, message });
   });
 
-  test.concurrent('while a lease is held there: the holder is told by its own clock', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
+  onOwn('while a lease is held there: the holder is told by its clock', async (bed, server) => {
     const lease = await patiently(bed.locks(server).mutex('overwritten'));
     await server.command('SET', 'holdfast::overwritten', 'a text');
     await until('was it lost', async () => lease.loss?.reason === 'expired');

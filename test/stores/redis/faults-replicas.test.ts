@@ -1,6 +1,6 @@
 /** A primary and its replicas part: by demotion, promotion, or a network between them. */
-import { describe, expect, test } from 'vitest';
-import { sleep } from '../../methods/faults/bed.ts';
+import { describe, expect } from 'vitest';
+import { inBeds, inTurn, sleep } from '../../methods/faults/bed.ts';
 import { Fenced } from '../../methods/faults/fenced.ts';
 import { Belief, firstGrant, Scene } from '../../methods/faults/scene.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
@@ -9,6 +9,9 @@ import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
+
+const inOrder = inTurn(() => new Bed());
+const inBed = inBeds(() => new Bed());
 
 /** The primary notices after a second that its replicas are gone, and refuses writes. */
 const CAREFUL = ['min-replicas-to-write 1', 'min-replicas-max-lag 1'];
@@ -28,8 +31,7 @@ async function replicated(bed: Bed, config: readonly string[]): Promise<Replicat
 
 // One after the other, for warnings are the whole process's.
 describe('a primary that lives on alone', () => {
-  test('is warned of; two believe, and the fence holds', async () => {
-    await using bed = new Bed();
+  inOrder('is warned of; two believe, and the fence holds', async (bed) => {
     const { primary, replicas } = await replicated(bed, []);
     const heard = bed.use(hearWarnings());
     const lease = await patiently(bed.locks(primary).mutex('split'));
@@ -46,22 +48,23 @@ describe('a primary that lives on alone', () => {
     expect(fenced.write(lease, 'the first')).toBe('STALE_TOKEN');
   });
 
-  test('but needs replicas to write: the holder is told before the other grants', async () => {
-    await using bed = new Bed();
-    const { primary, replicas } = await replicated(bed, CAREFUL);
-    const heard = bed.use(hearWarnings());
-    const [replica, other] = replicas;
-    const scene = await Scene.set(bed, { holder: primary, others: primary });
-    expect(heard.codes).toEqual([]);
-    await replica!.command('REPLICAOF', 'NO', 'ONE');
-    await other!.command('REPLICAOF', replica!.host, replica!.port);
-    scene.probed.expectBefore(await firstGrant(bed.store(replica!), 'probed'));
-  });
+  inOrder(
+    'but needs replicas to write: the holder is told before the other grants',
+    async (bed) => {
+      const { primary, replicas } = await replicated(bed, CAREFUL);
+      const heard = bed.use(hearWarnings());
+      const [replica, other] = replicas;
+      const scene = await Scene.set(bed, { holder: primary, others: primary });
+      expect(heard.codes).toEqual([]);
+      await replica!.command('REPLICAOF', 'NO', 'ONE');
+      await other!.command('REPLICAOF', replica!.host, replica!.port);
+      scene.probed.expectBefore(await firstGrant(bed.store(replica!), 'probed'));
+    },
+  );
 });
 
 describe('a primary and its replicas', () => {
-  test.concurrent('stand still: nothing is granted or renewed until they follow', async () => {
-    await using bed = new Bed();
+  inBed('stand still: nothing is granted or renewed until they follow', async (bed) => {
     const { primary, replicas } = await replicated(bed, CAREFUL);
     const scene = await Scene.set(bed, { holder: primary, others: primary });
     for (const replica of replicas) replica.pause();
@@ -73,8 +76,7 @@ describe('a primary and its replicas', () => {
     await scene.leave(primary);
   });
 
-  test.concurrent('the primary is demoted for a while: the holder is told first', async () => {
-    await using bed = new Bed();
+  inBed('the primary is demoted for a while: the holder is told first', async (bed) => {
     const server = await bed.server();
     const scene = await Scene.set(bed, { holder: server, others: server });
     // Of a primary that is not there, so that it keeps its data.
@@ -86,8 +88,7 @@ describe('a primary and its replicas', () => {
     await scene.leave(server);
   });
 
-  test.concurrent('a lock that no replica has: the next primary makes all wait', async () => {
-    await using bed = new Bed();
+  inBed('a lock that no replica has: the next primary makes all wait', async (bed) => {
     const { primary, replicas } = await replicated(bed, []);
     const [replica] = replicas;
     for (const each of replicas) each.pause();
@@ -103,8 +104,7 @@ describe('a primary and its replicas', () => {
 });
 
 describe('replicas: 1', () => {
-  test.concurrent('a grant that reaches none is taken back, and nothing stays', async () => {
-    await using bed = new Bed();
+  inBed('a grant that reaches none is taken back, and nothing stays', async (bed) => {
     const { primary, replicas } = await replicated(bed, CAREFUL);
     for (const replica of replicas) replica.pause();
     // Lives longer than the test: if it stayed, the others would wait for it.

@@ -1,7 +1,7 @@
 /** The primary of a Sentinel group dies, or is replaced, while its locks are in demand. */
 import { type RedisOptions, redisStore } from 'holdfast/redis';
 import { describe, expect, test } from 'vitest';
-import { MAX_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import { inBeds, MAX_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { Crowd } from '../../methods/faults/crowd.ts';
 import { Scene } from '../../methods/faults/scene.ts';
 import { disorderOf } from '../../methods/histories/holds.ts';
@@ -15,6 +15,8 @@ import { TooLate, until } from '../../support/until.ts';
 import { Bed, type ClientName } from './bed.ts';
 import { LATEST } from './packages.ts';
 
+const inBed = inBeds(() => new Bed());
+
 /** A fail-over takes one or two seconds, and longer on a busy machine. */
 const LONG_TTL_MS = paced(6000);
 
@@ -27,8 +29,7 @@ async function sentinels(bed: Bed): Promise<Sentinels> {
 }
 
 /** Stores on a group, of a client of each package in turn. */
-function openers(bed: Bed, { sentinels: places, name }: Sentinels) {
-  const addresses = places.map(({ host, port }) => ({ host, port }));
+function openers(bed: Bed, { sentinels: addresses, name }: Sentinels) {
   return LATEST.map((each) => async (options: RedisOptions = {}) => {
     const client = await each.sentinel(addresses, name);
     return bed.use(redisStore(client, { maxTtl: MAX_TTL_MS, ...options }));
@@ -36,8 +37,7 @@ function openers(bed: Bed, { sentinels: places, name }: Sentinels) {
 }
 
 describe('a fail-over by Sentinels', () => {
-  test.concurrent('under load: nobody is granted what is held, and everybody gets on', async () => {
-    await using bed = new Bed();
+  inBed('under load: nobody is granted what is held, and everybody gets on', async (bed) => {
     const servers = await sentinels(bed);
     const stores = await Promise.all(openers(bed, servers).map((open) => open()));
     const all = stores.map((store) => bed.locksOn(store));
@@ -49,14 +49,11 @@ describe('a fail-over by Sentinels', () => {
     await crowd.expectOrder();
   });
 
-  test.concurrent('a lease that its replicas know goes on', async () => {
-    await using bed = new Bed();
+  inBed('a lease that its replicas know goes on', async (bed) => {
     const servers = await sentinels(bed);
     const [holder, others] = openers(bed, servers);
-    const options = { maxTtl: LONG_TTL_MS };
-    const scene = await Scene.set(bed, {
-      ...{ holder: holder!, others: others!, ttl: LONG_TTL_MS, options },
-    });
+    const terms = { holder: holder!, others: others!, ttl: LONG_TTL_MS };
+    const scene = await Scene.set(bed, { ...terms, options: { maxTtl: LONG_TTL_MS } });
     await servers.inStep();
     const early = promotions(servers);
     await servers.primary.kill();

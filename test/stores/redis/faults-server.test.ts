@@ -1,6 +1,6 @@
 /** The server dies, stands still, or loses its data. */
 import { describe, expect, test } from 'vitest';
-import { MAX_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import { MAX_TTL_MS, onServer, sleep } from '../../methods/faults/bed.ts';
 import { Scene } from '../../methods/faults/scene.ts';
 import { absentServer } from '../../methods/faults/server.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
@@ -10,6 +10,8 @@ import { Bed } from './bed.ts';
 
 /** Two heartbeats may fail and the lease goes on, also on a busy machine. */
 const LONG_TTL_MS = paced(3000);
+
+const onOwn = onServer(() => new Bed());
 
 /** Its server keeps its data when it dies. */
 class LastingBed extends Bed {
@@ -65,9 +67,7 @@ describe('a server', () => {
     await scene.leave(server);
   });
 
-  test.concurrent('crashes again and again without its data: tokens grow', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
+  onOwn('crashes again and again without its data: tokens grow', async (bed, server) => {
     // Without the quarantine, so that the clock alone makes them grow.
     const locks = bed.locks(server, { afterDataLoss: 'trust' });
     let last = 0n;

@@ -79,10 +79,8 @@ describe.each(packages)('$name', (its) => {
 
   test('data elsewhere is refused unsent, until the fence is told its tag', async () => {
     const entry = await fenceOf().enter(at('shop:stock:8'));
-    const refused = {
-      code: 'USAGE',
-      message: expect.stringMatching(/another slot.*option 'tag'/s),
-    };
+    const message = expect.stringMatching(/another slot.*option 'tag'/s);
+    const refused = { code: 'USAGE', message };
     await expect(set(entry, 'stock:8', 1)).rejects.toMatchObject(refused);
     await expect(entry.eval('return 1', { keys: ['stock:8'] })).rejects.toMatchObject(refused);
     const tag = (resource: string): string => resource.slice('shop:'.length);

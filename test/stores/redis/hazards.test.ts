@@ -1,16 +1,16 @@
 /** Each server that may grant is looked at before it does, wherever a cluster leads to. */
 import { redisStore } from 'holdfast/redis';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { slotOf } from '../../../src/clients/redis/slots.ts';
-import { claimOf } from '../../methods/faults/bed.ts';
-import { type Cluster, startCluster } from '../../servers/cluster.ts';
+import { claimOf, inBeds, onServer } from '../../methods/faults/bed.ts';
+import { startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 import { LATEST } from './packages.ts';
 
-/** Nothing fails by itself here, however busy the machine is. */
-const CALM = { downAfterMs: 20_000 };
+const inBed = inBeds(() => new Bed());
+const onOwn = onServer(() => new Bed());
 
 const keySlot = (resource: string): number => slotOf(`holdfast::${resource}`);
 
@@ -26,36 +26,36 @@ async function evict(server: RedisServer | undefined): Promise<void> {
 }
 
 describe.each(LATEST)('$name: a store that refuses hazards', (its) => {
-  /** Another store has been here, so that the scripts are known on every server. */
-  async function careful(bed: Bed, cluster: Cluster) {
+  /** A cluster where another store has been, so that the scripts are known on every server. */
+  async function careful(bed: Bed) {
+    // Nothing fails by itself here, however busy the machine is.
+    const cluster = bed.serve(await startCluster({ downAfterMs: 20_000 }));
     const open = (onHazard: 'warn' | 'refuse') =>
       bed.use(redisStore(its.cluster(cluster.addresses), { afterDataLoss: 'trust', onHazard }));
     const other = open('warn');
     for (const nth of [0, 1, 2]) await other.inspect(nameOn(nth));
     const store = open('refuse');
-    return async (nth: number): Promise<string> =>
+    const claim = async (nth: number): Promise<string> =>
       store.claim([claimOf(nameOn(nth))]).then(
         ([status]) => status?.state ?? 'nothing',
         ({ message }: Error) => /\((HOLDFAST_\w+)\)/.exec(message)?.[1] ?? message,
       );
+    return { cluster, claim };
   }
 
-  test.concurrent('is granted nothing by the one primary that evicts', async () => {
-    await using bed = new Bed();
-    const cluster = bed.serve(await startCluster(CALM));
+  inBed('is granted nothing by the one primary that evicts', async (bed) => {
+    // The store has not been there yet.
+    const { cluster, claim } = await careful(bed);
     await evict(cluster.nodes[1]);
-    const claim = await careful(bed, cluster);
     expect([await claim(0), await claim(1), await claim(2)]).toEqual([
       ...['held', 'HOLDFAST_EVICTION', 'held'],
     ]);
     expect(await cluster.nodes[1]?.command('EXISTS', `holdfast::${nameOn(1)}`)).toBe(0);
   });
 
-  test.concurrent('is granted nothing by one that a fail-over or a slot leads to', async () => {
-    await using bed = new Bed();
-    const cluster = bed.serve(await startCluster(CALM));
+  inBed('is granted nothing by one that a fail-over or a slot leads to', async (bed) => {
+    const { cluster, claim } = await careful(bed);
     const [first, second] = cluster.nodes;
-    const claim = await careful(bed, cluster);
     expect(await claim(0)).toBe('held');
     // As if it had come back with another configuration; the store knows nothing of it yet.
     await evict(second);
@@ -65,10 +65,8 @@ describe.each(LATEST)('$name: a store that refuses hazards', (its) => {
     expect(await claim(0)).toBe('HOLDFAST_EVICTION');
   });
 
-  test.concurrent('waits for no look at another server', async () => {
-    await using bed = new Bed();
-    const cluster = bed.serve(await startCluster(CALM));
-    const claim = await careful(bed, cluster);
+  inBed('waits for no look at another server', async (bed) => {
+    const { cluster, claim } = await careful(bed);
     // The cluster is found by now.
     expect(await claim(0)).toBe('held');
     const silent = cluster.nodes[2]!;
@@ -82,9 +80,7 @@ describe.each(LATEST)('$name: a store that refuses hazards', (its) => {
   });
 });
 
-test('a connection that is made anew looks anew', async () => {
-  await using bed = new Bed();
-  const server = await bed.server();
+onOwn('a connection that is made anew looks anew', async (bed, server) => {
   const store = bed.store(server, { onHazard: 'refuse' });
   expect(await store.claim([claimOf('a')])).toMatchObject([{ state: 'held' }]);
   await evict(server);

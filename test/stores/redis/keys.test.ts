@@ -1,15 +1,17 @@
 /** All keys under one hash tag, and programs of one namespace that have different keys. */
-import { createLocks, type Store } from 'holdfast';
+import { createLocks, type Locks, type Store } from 'holdfast';
 import { once } from 'holdfast/once';
 import { type RedisOptions, redisStore } from 'holdfast/redis';
 import { Cluster as ClusterClient, Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import { slotOf } from '../../../src/clients/redis/slots.ts';
-import { claimOf } from '../../methods/faults/bed.ts';
+import { claimOf, hasWaiter, inBeds } from '../../methods/faults/bed.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
+
+const inBed = inBeds(() => new Bed());
 
 const TRUST = { afterDataLoss: 'trust' } as const;
 
@@ -25,31 +27,26 @@ async function claimed(store: Store): Promise<string> {
 }
 
 describe('a hash tag', () => {
-  test.concurrent('makes one connection do in a cluster, whatever the names', async () => {
-    await using bed = new Bed();
+  inBed('makes one connection do in a cluster, whatever the names', async (bed) => {
     const cluster = bed.serve(await startCluster());
     const whole = await cluster.primaryOf(slotOf('holdfast:!record'));
     let tag = 0;
     while ((await cluster.primaryOf(slotOf(`${tag}`))) !== whole) tag++;
     const options = { ...TRUST, hashTag: `${tag}` };
-    const [locks, others] = [on(bed, whole, options), on(bed, whole, options)].map((store) =>
-      createLocks(store),
-    );
-    const all = ['a', 'b{c}', 'd}'].map((name) => locks!.mutex(name));
-    for (const lock of all) {
-      const lease = await lock.acquire();
-      const next = others!.mutex(lease.resource).acquire();
-      await until('did it wait', async () => {
-        return (await locks!.inspect(lease.resource)).waiters.length === 1;
-      });
+    const open = (): Locks => createLocks(on(bed, whole, options));
+    const [locks, others] = [open(), open()];
+    for (const name of ['a', 'b{c}', 'd}']) {
+      const lease = await locks.mutex(name).acquire();
+      const next = others.mutex(name).acquire();
+      await hasWaiter(locks, name);
       await lease.release();
       await (await next).release();
     }
-    expect((await once(locks!, 'job', { keepFor: '1m' }, () => 1)).state).toBe('ran');
+    expect((await once(locks, 'job', { keepFor: '1m' }, () => 1)).state).toBe('ran');
     const keys = (await whole.command('KEYS', '*')) as string[];
     const beside = keys.filter((key) => !key.startsWith(`holdfast:{${tag}}`));
     expect(beside).toEqual(['holdfast:!record']);
-    for (const each of [locks!, others!]) await each.close();
+    for (const each of [locks, others]) await each.close();
     // A cluster client has the same keys.
     const member = new ClusterClient(cluster.addresses, { lazyConnect: true });
     expect(await claimed(bed.use(redisStore(member, options)))).toBe('held');
@@ -67,15 +64,13 @@ describe('programs with different keys', () => {
     await server.command('DEL', 'holdfast:!record');
     expect(await claimed(on(bed, server, { ...TRUST, ...first }))).toBe('held');
     const late = on(bed, server, { ...TRUST, ...second });
-    await expect(claimed(late)).rejects.toMatchObject({
-      ...{ ...REFUSED, message: expect.stringMatching(/hash ?tag.*other namespaces/is) },
-    });
+    const message = expect.stringMatching(/hash ?tag.*other namespaces/is);
+    await expect(claimed(late)).rejects.toMatchObject({ ...REFUSED, message });
     const other = on(bed, server, { ...TRUST, ...second, namespace: 'another' });
     expect(await claimed(other)).toBe('held');
   });
 
-  test.concurrent('in a cluster that is flushed: they still refuse each other', async () => {
-    await using bed = new Bed();
+  inBed('in a cluster that is flushed: they still refuse each other', async (bed) => {
     const cluster = bed.serve(await startCluster({ replicas: false }));
     const open = (options: RedisOptions): Store =>
       bed.use(redisStore(new ClusterClient(cluster.addresses, { lazyConnect: true }), options));

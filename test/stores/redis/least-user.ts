@@ -1,9 +1,8 @@
 /** The users of the page on Redis, who may do no more than is needed. */
 import { readFileSync } from 'node:fs';
-import { Redis } from 'ioredis';
-import { createClient } from 'redis';
 import { RedisServer } from '../../servers/redis-server.ts';
-import type { Connected, Place } from './conformance/suite.ts';
+import type { Place } from './conformance/suite.ts';
+import { end, type Package } from './packages.ts';
 
 const users = readFileSync('docs/stores/redis.md', 'utf8').match(/^user locks .+$/gm) ?? [];
 
@@ -18,40 +17,28 @@ export const LOGIN: { readonly username: string; readonly password: string } = {
   password: 'secret',
 };
 
-export type Connect = (server: RedisServer) => Promise<Connected>;
-
-export const byIoredis: Connect = async ({ host, port }) => {
-  const client = new Redis({ host, port, ...LOGIN });
-  return { client, end: () => client.disconnect() };
-};
-
-export const byNodeRedis: Connect = async ({ host, port }) => {
-  const client = await createClient({ socket: { host, port }, ...LOGIN }).connect();
-  return { client, end: () => client.destroy() };
-};
-
-/** A server that knows this user, and a client that is logged in as such. */
+/** A server that knows this user, and a client of such. */
 export async function startFor(
   user: string,
-  connect: Connect,
+  its: Package,
 ): Promise<Place & { readonly server: RedisServer }> {
   const server = await RedisServer.start({ config: [user] });
-  const { client, end } = await connect(server);
+  const client = its.server(server, LOGIN);
   return {
     ...{ server, client },
     async close() {
-      await end();
+      await end(client);
       await server.close();
     },
   };
 }
 
 /** For the conformance suite. */
-export async function leastUser(connect: Connect): Promise<Place> {
+export async function leastUser(its: Package): Promise<Place> {
   return {
-    ...(await startFor(QUEUE_USER, connect)),
+    ...(await startFor(QUEUE_USER, its)),
     async another() {
-      const place = await startFor(QUEUE_USER, connect);
+      const place = await startFor(QUEUE_USER, its);
       return { ...place, servers: [place.server] };
     },
   };

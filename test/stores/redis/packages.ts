@@ -98,11 +98,17 @@ export const packages: readonly Package[] = [
 /** The newest of each. */
 export const LATEST: readonly Package[] = packages.filter(({ name }) => name.endsWith('6'));
 
+/** Closes what was connected by hand. */
+export async function end(client: RedisClient): Promise<void> {
+  if (!('isOpen' in client)) client.disconnect();
+  else if (client.isOpen) await client.destroy();
+}
+
 /** Links that close with the test, and then their servers. */
 export class Links extends Lifetime {
   to(client: RedisClient): RedisLink {
     // Version 5 of node-redis has to be connected, and is not closed by its link.
-    if ('getSentinelNode' in client) this.use({ close: () => client.isOpen && client.destroy() });
+    if ('getSentinelNode' in client) this.use({ close: () => end(client) });
     return this.use(linkOf(client));
   }
 }

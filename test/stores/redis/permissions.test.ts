@@ -4,18 +4,20 @@ import { once } from 'holdfast/once';
 import { plainRedisStore, redisStore } from 'holdfast/redis';
 import type { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
+import { hasWaiter, inTurn } from '../../methods/faults/bed.ts';
+import { Lifetime } from '../../methods/faults/lifetime.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
 import { paced } from '../../support/this-run.ts';
-import { until } from '../../support/until.ts';
-import { byIoredis, byNodeRedis, LOGIN, PLAIN_USER, QUEUE_USER, startFor } from './least-user.ts';
-import { LATEST } from './packages.ts';
+import { LOGIN, PLAIN_USER, QUEUE_USER, startFor } from './least-user.ts';
+import { LATEST, type Package } from './packages.ts';
 
-const CLIENTS = [
-  ['ioredis', byIoredis],
-  ['node-redis', byNodeRedis],
-] as const;
+const TRUST = { afterDataLoss: 'trust' } as const;
+
+const [ioredis, nodeRedis] = LATEST as [Package, Package];
+
+const inBed = inTurn(() => new Lifetime());
 
 /** What the server has refused, but for the name and version that clients tell it. */
 async function refusals(server: RedisServer): Promise<unknown[]> {
@@ -25,13 +27,14 @@ async function refusals(server: RedisServer): Promise<unknown[]> {
 
 describe('the user of the page', () => {
   test.each([
-    ['ioredis', byIoredis, 'holdfast'],
-    ['node-redis', byNodeRedis, 'holdfast'],
-    ['ioredis, below a namespace with colons', byIoredis, 'shop:dev'],
-  ] as const)('is refused nothing: %s', async (_, connect, namespace) => {
+    ['ioredis', ioredis, 'holdfast'],
+    ['node-redis', nodeRedis, 'holdfast'],
+    ['ioredis, below a namespace with colons', ioredis, 'shop:dev'],
+  ] as const)('is refused nothing: %s', async (_, its, namespace) => {
+    await using bed = new Lifetime();
     const user = QUEUE_USER.replaceAll('holdfast', namespace);
-    const { server, client, close } = await startFor(user, connect);
-    const options = { afterDataLoss: 'trust', replicas: 0, namespace } as const;
+    const { server, client } = bed.serve(await startFor(user, its));
+    const options = { ...TRUST, replicas: 0, namespace };
     const locks = createLocks(redisStore(client, options));
     const lease = await locks.mutex('a').acquire();
     const waiting = locks.mutex('a', { fair: true }).acquire();
@@ -44,25 +47,23 @@ describe('the user of the page', () => {
     expect(await refusals(server)).toEqual([]);
     const keys = (await server.command('KEYS', '*')) as string[];
     expect(keys.filter((key) => !key.startsWith(`${namespace}:`))).toEqual([]);
-    await close();
   });
 
-  test('is refused nothing in a cluster', async () => {
-    const cluster = await startCluster({ config: [QUEUE_USER] });
+  inBed('is refused nothing in a cluster', async (bed) => {
+    const cluster = bed.serve(await startCluster({ config: [QUEUE_USER] }));
     for (const its of LATEST) {
       const client = its.cluster(cluster.addresses, LOGIN);
-      const locks = createLocks(redisStore(client, { afterDataLoss: 'trust' }));
+      const locks = createLocks(redisStore(client, TRUST));
       const all = ['a', 'b', 'c', 'd'].map((name) => locks.mutex(name));
       await allOf(all).run(() => {});
       expect(await once(locks, 'e', { keepFor: '1m' }, () => 1)).toBeDefined();
       await locks.close();
     }
     for (const node of cluster.nodes) expect(await refusals(node)).toEqual([]);
-    await cluster.close();
   });
 
-  test('may do nothing else', async () => {
-    const { server, client, close } = await startFor(QUEUE_USER, byIoredis);
+  inBed('may do nothing else', async (bed) => {
+    const { server, client } = bed.serve(await startFor(QUEUE_USER, ioredis));
     await server.command('SET', 'other', '1');
     const commands = [
       ...['GET other', 'SUBSCRIBE other', 'PUBLISH other 1', 'FLUSHALL', 'KEYS *'],
@@ -72,47 +73,39 @@ describe('the user of the page', () => {
       const [name = '', ...args] = command.split(' ');
       await expect((client as Redis).call(name, ...args), name).rejects.toThrow(/NOPERM/);
     }
-    await close();
   });
 
-  test.each(CLIENTS)('who may not listen is told once, and asks then: %s', async (_, connect) => {
+  test.each(LATEST)('who may not listen is told once, and asks then: $name', async (its) => {
+    await using bed = new Lifetime();
     const user = QUEUE_USER.replace(' &holdfast:!wake:*', '');
-    const { server, client, close } = await startFor(user, connect);
-    const warnings = hearWarnings();
-    const store = redisStore(client, { afterDataLoss: 'trust' });
+    const { server, client } = bed.serve(await startFor(user, its));
+    const warnings = bed.use(hearWarnings());
     // A third of it is how long a waiter rests.
-    const locks = createLocks(store, { ttl: paced(1000) });
+    await using locks = createLocks(redisStore(client, TRUST), { ttl: paced(1000) });
     const mutex = locks.mutex('a', { fair: true });
     const lease = await mutex.acquire();
     const waiting = mutex.acquire();
-    await until('did it wait', async () => (await locks.inspect('a')).waiters.length === 1);
+    await hasWaiter(locks, 'a');
     await lease.release();
     await (await waiting).release();
     for (let i = 0; i < 100; i++) await mutex.run(() => {});
     const stats = String(await server.command('INFO', 'commandstats'));
     expect(stats).toMatch(/^cmdstat_subscribe:.*rejected_calls=1,/m);
     expect(warnings.codes).toEqual(['HOLDFAST_NO_WAKE']);
-    await locks.close();
-    warnings.close();
-    await close();
   });
 
-  test('is told which page to read when something is missing', async () => {
-    const user = QUEUE_USER.replace(' +evalsha', '');
-    const { client, close } = await startFor(user, byIoredis);
-    const locks = createLocks(redisStore(client));
-    await expect(locks.mutex('a').acquire()).rejects.toMatchObject({
-      ...{ code: 'STORE', retryable: false },
-      message: expect.stringContaining('docs/stores/redis.md'),
-    });
-    await locks.close();
-    await close();
+  inBed('is told which page to read when something is missing', async (bed) => {
+    const { client } = bed.serve(await startFor(QUEUE_USER.replace(' +evalsha', ''), ioredis));
+    await using locks = createLocks(redisStore(client));
+    const message = expect.stringContaining('docs/stores/redis.md');
+    const refused = { code: 'STORE', retryable: false, message };
+    await expect(locks.mutex('a').acquire()).rejects.toMatchObject(refused);
   });
 
-  test('of plain locks can take them, and nothing else', async () => {
-    const { server, client, close } = await startFor(PLAIN_USER, byIoredis);
+  inBed('of plain locks can take them, and nothing else', async (bed) => {
+    const { server, client } = bed.serve(await startFor(PLAIN_USER, ioredis));
     const key = (name: string): string => `lock:${name}`;
-    const locks = createLocks(plainRedisStore(client, { afterDataLoss: 'trust', key }));
+    const locks = createLocks(plainRedisStore(client, { ...TRUST, key }));
     const lease = await locks.mutex('a').acquire();
     expect(await locks.mutex('a', { fair: true }).tryAcquire()).toBeNull();
     await lease.renew();
@@ -123,6 +116,5 @@ describe('the user of the page', () => {
     await locks.close();
     expect(await refusals(server)).toEqual([]);
     await expect((client as Redis).get('other')).rejects.toThrow(/NOPERM/);
-    await close();
   });
 });

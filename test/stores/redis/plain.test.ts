@@ -6,7 +6,6 @@ import { shedlockRedisStore } from 'holdfast/shedlock';
 import { springRedisStore } from 'holdfast/spring';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { Redis } from 'ioredis';
-import { createClient } from 'redis';
 import Redlock from 'redlock';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
@@ -16,6 +15,7 @@ import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 import { FOREIGN_LOCKS } from './foreign-locks.ts';
+import { LATEST } from './packages.ts';
 
 /** Long enough for nothing to expire by itself within a test. */
 const LONG_MS = 20_000;
@@ -173,19 +173,6 @@ describe('a plain lock', () => {
     }
   });
 
-  it.each([
-    { key: 'a key' },
-    { retry: 0 },
-    { retry: 'soon' },
-    { maxWaiters: 3 },
-    { namespace: 'a b' },
-    { hashTag: 'a' },
-  ])('is refused with the options %o', (options) => {
-    expect(() => plainRedisStore(client, options as never)).toThrow(
-      expect.objectContaining({ code: 'USAGE' }),
-    );
-  });
-
   it('fails at a name for which there is no key', async () => {
     const store = open({ key: () => '' });
     await expect(createLocks(store).mutex('a').acquire()).rejects.toThrow(/must return text/);
@@ -195,7 +182,7 @@ describe('a plain lock', () => {
   });
 
   it('refuses a name that would be a key of its own, unsent', async () => {
-    const locks = createLocks(open());
+    await using locks = createLocks(open());
     const [good, bad] = await Promise.allSettled([
       locks.mutex('beside').acquire(),
       locks.mutex('holdfast:!record').acquire(),
@@ -203,7 +190,6 @@ describe('a plain lock', () => {
     expect(good).toMatchObject({ value: { held: true } });
     const refused = { cause: { code: 'USAGE' }, retryable: false, outcome: 'failed' };
     expect(bad).toMatchObject({ reason: refused });
-    await locks.close();
   });
 });
 
@@ -247,21 +233,10 @@ describe('a registry of Spring', () => {
     await expect.poll(() => heard).toEqual(['shop?-channel:shop?:order shop?:order']);
   });
 
-  it.each([
-    ['ioredis', async () => client],
-    [
-      'node-redis',
-      async () => {
-        const other = createClient({ url: server.url });
-        await other.connect();
-        bed.use({ close: () => other.destroy() });
-        return other;
-      },
-    ],
-  ])('tells us of its releases, through %s', async (_, clientOf) => {
+  it.each(LATEST)('tells us of its releases, through $name', async (its) => {
     await client.set('shop?:order', 'a registry');
     // Neither a heartbeat nor another try comes within the test.
-    const locks = createLocks(open(await clientOf()), { ttl: '1h' });
+    await using locks = createLocks(open(its.server(server)), { ttl: '1h' });
     const waiting = locks.mutex('order').acquire();
     await sleep(200);
     await client.del('shop?:order');
@@ -271,13 +246,11 @@ describe('a registry of Spring', () => {
     const lease = await waiting;
     expect(lease).toHaveProperty('held', true);
     await lease.release();
-    await locks.close();
   });
 
   it('tells us again once we can listen, who could not', async () => {
     const proxy = bed.use(await TcpProxy.start(server.port));
-    const { host, port } = proxy;
-    const store = open(new Redis({ host, port, lazyConnect: true }));
+    const store = open(LATEST[0]!.server(proxy));
     // Its connection for claims stays.
     await store.claim([claimOf('other')]);
     await client.set('shop?:order', 'a registry');
@@ -294,15 +267,6 @@ describe('a registry of Spring', () => {
     await client.publish('shop?-channel:shop?:order', 'shop?:order');
     await until('did a message come', async () => heard > 0);
   });
-
-  it.each([{}, { registryKey: '' }, { registryKey: 'a b' }, { registryKey: 'a', key: 'b' }])(
-    'is refused with %o',
-    (options) => {
-      expect(() => springRedisStore(client, options as never)).toThrow(
-        expect.objectContaining({ code: 'USAGE' }),
-      );
-    },
-  );
 });
 
 describe('ShedLock', () => {
@@ -315,13 +279,4 @@ describe('ShedLock', () => {
     await store.claim([claimOf('nightly')]);
     expect(await client.exists(key)).toBe(1);
   });
-
-  it.each([{ environment: '' }, { keyPrefix: 1 }, { name: 'a' }])(
-    'is refused with %o',
-    (options) => {
-      expect(() => shedlockRedisStore(client, options as never)).toThrow(
-        expect.objectContaining({ code: 'USAGE' }),
-      );
-    },
-  );
 });

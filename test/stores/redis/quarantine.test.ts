@@ -14,7 +14,7 @@ import { RedisServer } from '../../servers/redis-server.ts';
 import { startReplicated } from '../../servers/topologies.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { Bed, type StoreOptions } from './bed.ts';
+import { Bed, type StoreOptions, upFor } from './bed.ts';
 import { backUp, type Hidden, hiding } from './odd-redis.ts';
 import { LATEST } from './packages.ts';
 
@@ -40,10 +40,20 @@ async function field(server: RedisServer, name: string): Promise<string | undefi
   return new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
 }
 
-async function demoteForAMoment(server: RedisServer): Promise<void> {
-  await server.command('REPLICAOF', '127.0.0.1', 1);
-  await server.command('REPLICAOF', 'NO', 'ONE');
+/** These commands, one after the other. */
+function sent(...lines: readonly string[]): (server: RedisServer) => Promise<void> {
+  return async (server) => {
+    for (const line of lines) await server.command(...(line.split(' ') as [string]));
+  };
 }
+
+/** The same, and then nothing for longer than it goes unseen. */
+function unseen(...lines: readonly string[]): (server: RedisServer) => Promise<void> {
+  return (server) => sent(...lines)(server).then(() => sleep(UNSEEN_MS));
+}
+
+const DEMOTION = ['REPLICAOF 127.0.0.1 1', 'REPLICAOF NO ONE'];
+const demoteForAMoment = sent(...DEMOTION);
 
 async function attach(bed: Bed, server: RedisServer): Promise<void> {
   const config = [`replicaof ${server.host} ${server.port}`];
@@ -62,23 +72,13 @@ type Happening = (server: RedisServer, bed: Bed) => Promise<unknown>;
 
 const LOSSES: Readonly<Record<string, Happening>> = {
   'a crash without its data': (server) => server.restart({ keepData: false }),
-  FLUSHALL: (server) => server.command('FLUSHALL'),
-  FLUSHDB: (server) => server.command('FLUSHDB'),
-  SWAPDB: (server) => server.command('SWAPDB', 0, 1),
-  'SWAPDB, and back': async (server) => {
-    await server.command('SWAPDB', 0, 1);
-    await server.command('SWAPDB', 0, 1);
-    await sleep(UNSEEN_MS);
-  },
-  'SCRIPT FLUSH and FLUSHALL': async (server) => {
-    await server.command('SCRIPT', 'FLUSH');
-    await server.command('FLUSHALL');
-  },
-  'FLUSHALL and CONFIG RESETSTAT': async (server) => {
-    await server.command('FLUSHALL');
-    await server.command('CONFIG', 'RESETSTAT');
-  },
-  'the record is deleted': (server) => server.command('DEL', 'holdfast:!record'),
+  FLUSHALL: sent('FLUSHALL'),
+  FLUSHDB: sent('FLUSHDB'),
+  SWAPDB: sent('SWAPDB 0 1'),
+  'SWAPDB, and back': unseen('SWAPDB 0 1', 'SWAPDB 0 1'),
+  'SCRIPT FLUSH and FLUSHALL': sent('SCRIPT FLUSH', 'FLUSHALL'),
+  'FLUSHALL and CONFIG RESETSTAT': sent('FLUSHALL', 'CONFIG RESETSTAT'),
+  'the record is deleted': sent('DEL holdfast:!record'),
   'a time as a replica': demoteForAMoment,
   'a time as a replica, and a backup, which forgets the second id': async (server) => {
     await demoteForAMoment(server);
@@ -86,8 +86,7 @@ const LOSSES: Readonly<Record<string, Happening>> = {
     expect(await field(server, 'master_replid2')).toMatch(/^0+$/);
   },
   'a time as a replica, CONFIG RESETSTAT and a backup': async (server) => {
-    await demoteForAMoment(server);
-    await server.command('CONFIG', 'RESETSTAT');
+    await sent(...DEMOTION, 'CONFIG RESETSTAT')(server);
     await backUp(server);
   },
 };
@@ -104,15 +103,9 @@ const CALM: Readonly<Record<string, Happening>> = {
   'FLUSHDB of another database': (server) => {
     return server.command('EVAL', "redis.call('SELECT', 1) return redis.call('FLUSHDB')", 0);
   },
-  'SCRIPT FLUSH': (server) => server.command('SCRIPT', 'FLUSH'),
-  'CONFIG RESETSTAT': async (server) => {
-    await server.command('CONFIG', 'RESETSTAT');
-    await sleep(UNSEEN_MS);
-  },
-  'REPLICAOF NO ONE to one that is a primary': async (server) => {
-    await server.command('REPLICAOF', 'NO', 'ONE');
-    await sleep(UNSEEN_MS);
-  },
+  'SCRIPT FLUSH': sent('SCRIPT FLUSH'),
+  'CONFIG RESETSTAT': unseen('CONFIG RESETSTAT'),
+  'REPLICAOF NO ONE to one that is a primary': unseen('REPLICAOF NO ONE'),
 };
 
 async function calm(bed: Bed): Promise<{ server: RedisServer; store: Store }> {
@@ -201,9 +194,7 @@ describe('a server', () => {
     const server = await bed.server({ persistent: true });
     await server.restart({ keepData: true });
     // For longer than any lease lives.
-    await until('was it up', async () => {
-      return /uptime_in_seconds:[3-9]/.test(String(await server.command('INFO', 'server')));
-    });
+    await upFor(server, 3);
     // It may have stood by while the other granted.
     expect(await claimed(bed.store(server, { maxTtl: 1000 }))).toBe('data-loss');
   });
@@ -227,19 +218,12 @@ describe('how long nothing is granted', () => {
 
   test.concurrent.each<[string, number, Happening]>([
     ['a crash without its data', 10_000, (server) => server.restart({ keepData: false })],
-    ['FLUSHALL', 10_000, (server) => server.command('FLUSHALL')],
-    ['SWAPDB', 10_000, (server) => server.command('SWAPDB', 0, 1)],
+    ['FLUSHALL', 10_000, sent('FLUSHALL')],
+    ['SWAPDB', 10_000, sent('SWAPDB 0 1')],
     // The data may be those of a primary that was replaced meanwhile.
     ['a crash with its data', 30_000, (server) => server.restart({ keepData: true })],
     ['a time as a replica', 30_000, demoteForAMoment],
-    [
-      'a time as a replica, and FLUSHALL',
-      30_000,
-      async (server) => {
-        await demoteForAMoment(server);
-        await server.command('FLUSHALL');
-      },
-    ],
+    ['a time as a replica, and FLUSHALL', 30_000, sent(...DEMOTION, 'FLUSHALL')],
   ])('after %s: %i ms', async (_, ms, happen) => {
     await using bed = new Bed();
     const server = await bed.server({ persistent: true });
@@ -258,9 +242,7 @@ describe('how long nothing is granted', () => {
     await replica.command('REPLICAOF', 'NO', 'ONE');
     const store = defaults(bed, replica);
     expect(await left(store)).toBe(30_000);
-    await replica.command('SWAPDB', 0, 1);
-    await replica.command('SWAPDB', 0, 1);
-    await sleep(UNSEEN_MS);
+    await unseen('SWAPDB 0 1', 'SWAPDB 0 1')(replica);
     expect(await left(store)).toBe(30_000);
   });
 
@@ -346,11 +328,8 @@ describe('a server that hides who it is', () => {
   test('and its process: only who trusts is granted anything', async () => {
     await using bed = new Bed();
     const server = await hidden(bed, 'master_replid', 'run_id');
-    const refused = {
-      retryable: false,
-      outcome: 'failed',
-      message: expect.stringContaining('identify'),
-    };
+    const message = expect.stringContaining('identify');
+    const refused = { retryable: false, outcome: 'failed', message };
     await expect(claimed(patient(bed, server))).rejects.toMatchObject(refused);
     expect(await claimed(patient(bed, server, { afterDataLoss: 'trust' }))).toBe('held');
   });

@@ -26,9 +26,8 @@ it('nothing is granted while too few follow, and everything goes on when they do
   const locks = bed.locksOn(open(1, ttl), ttl);
   await (await patiently(locks.mutex('connected'))).release();
   for (const replica of servers.replicas) replica.pause();
-  await expect(locks.mutex('a').tryAcquire()).rejects.toMatchObject({
-    ...{ code: 'STORE', retryable: true, message: expect.stringContaining('replicas') },
-  });
+  const refused = { code: 'STORE', retryable: true, message: expect.stringContaining('replicas') };
+  await expect(locks.mutex('a').tryAcquire()).rejects.toMatchObject(refused);
   const waiting = patiently(locks.mutex('a'));
   for (const replica of servers.replicas) replica.resume();
   const lease = await waiting;
@@ -57,8 +56,8 @@ it('what is kept is on the replicas, or nobody is told that it is kept', async (
     expect(await replica.command('GET', 'holdfast:!kept:a')).toBe('1done');
   }
   servers.replicas[0]?.pause();
-  await expect(store.keep?.(claim, { ...record, text: 'again' })).rejects.toMatchObject({
-    ...{ code: 'STORE', retryable: true, outcome: 'unknown' },
-  });
+  const unknown = { code: 'STORE', retryable: true, outcome: 'unknown' };
+  const again = { ...record, text: 'again' };
+  await expect(store.keep?.(claim, again)).rejects.toMatchObject(unknown);
   servers.replicas[0]?.resume();
 });

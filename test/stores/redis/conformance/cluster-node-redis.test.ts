@@ -9,8 +9,7 @@ redisSuite(
     const client = createCluster({ rootNodes });
     // A node that is slow to answer is no end of this process.
     client.on('error', () => {});
-    await client.connect();
-    return { client, end: () => client.destroy() };
+    return client.connect();
   }),
   OF_CLIENT,
 );

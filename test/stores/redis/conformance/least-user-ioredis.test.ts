@@ -1,5 +1,8 @@
 import { OF_CLIENT_UNLESS_WHOLE } from '../../../methods/conformance/of-client.ts';
-import { byIoredis, leastUser } from '../least-user.ts';
+import { leastUser } from '../least-user.ts';
+import { LATEST } from '../packages.ts';
 import { redisSuite } from './suite.ts';
 
-redisSuite(await leastUser(byIoredis), OF_CLIENT_UNLESS_WHOLE);
+const [ioredis] = LATEST;
+
+redisSuite(await leastUser(ioredis!), OF_CLIENT_UNLESS_WHOLE);

@@ -1,5 +1,8 @@
 import { OF_CLIENT } from '../../../methods/conformance/of-client.ts';
-import { byNodeRedis, leastUser } from '../least-user.ts';
+import { leastUser } from '../least-user.ts';
+import { LATEST } from '../packages.ts';
 import { redisSuite } from './suite.ts';
 
-redisSuite(await leastUser(byNodeRedis), OF_CLIENT);
+const [, nodeRedis] = LATEST;
+
+redisSuite(await leastUser(nodeRedis!), OF_CLIENT);

@@ -9,7 +9,8 @@ import { claimOf } from '../../../methods/faults/bed.ts';
 import type { ProgramName } from '../../../servers/programs.ts';
 import { RedisServer } from '../../../servers/redis-server.ts';
 import { HANG_MS, paced } from '../../../support/this-run.ts';
-import { until } from '../../../support/until.ts';
+import { upFor } from '../bed.ts';
+import { end } from '../packages.ts';
 
 /** Something that can be connected to, shared by all cases. */
 export interface Place {
@@ -54,8 +55,8 @@ export const restartSetBack: Forget = (servers) =>
   );
 
 /** A store of either form; the longest TTL is as for all of its programs. */
-type Connect = (client: RedisClient, options: ConnectOptions) => Store;
-type ConnectOptions = Pick<RedisOptions, 'afterDataLoss' | 'maxTtl' | 'maxWaiters'>;
+type Open = (client: RedisClient, options: OpenOptions) => Store;
+type OpenOptions = Pick<RedisOptions, 'afterDataLoss' | 'maxTtl' | 'maxWaiters'>;
 
 /** All topics, unless these are enough. */
 export function redisSuite(place: Place, topics?: SuiteOptions['topics']): void {
@@ -68,16 +69,16 @@ export function redisSuite(place: Place, topics?: SuiteOptions['topics']): void 
 }
 
 /** What the suite is given, except for what the store promises. */
-export function onPlace(place: Place, connect: Connect): Omit<SuiteOptions, 'traits' | 'lacks'> {
+export function onPlace(place: Place, open: Open): Omit<SuiteOptions, 'traits' | 'lacks'> {
   const { client, another, shortMs } = place;
   afterAll(() => place.close());
   const shared = ({ maxWaiters }: FixtureOptions): Fixture => ({
-    connect: () => connect(client, { afterDataLoss: 'trust', ...(maxWaiters && { maxWaiters }) }),
+    connect: () => open(client, { afterDataLoss: 'trust', ...(maxWaiters && { maxWaiters }) }),
     shortMs: shortMs ?? paced(600),
   });
   return {
     create: (options) =>
-      options.quarantineMs && another ? forgetful(another, connect, options) : shared(options),
+      options.quarantineMs && another ? forgetful(another, open, options) : shared(options),
     forgets: another !== undefined,
     trusts: another !== undefined,
     patienceMs: HANG_MS,
@@ -86,27 +87,21 @@ export function onPlace(place: Place, connect: Connect): Omit<SuiteOptions, 'tra
 
 async function forgetful(
   another: NonNullable<Place['another']>,
-  connect: Connect,
+  open: Open,
   { quarantineMs = 0, maxWaiters }: FixtureOptions,
 ): Promise<Fixture> {
   const { client, servers, forget = flush, close } = await another();
   // Whoever has been up for longer than any lease has nothing to lose from before. Servers tell
   // whole seconds, so it is taken for one less.
-  await until('was it up for long', async () => {
-    const infos = await Promise.all(servers.map((server) => server.command('INFO', 'server')));
-    const upMs = infos.map(
-      (info) => Number(/uptime_in_seconds:(\d+)/.exec(String(info))?.[1]) * 1000,
-    );
-    return Math.min(...upMs) >= quarantineMs + 1000;
-  });
+  await Promise.all(servers.map((server) => upFor(server, quarantineMs / 1000 + 1)));
   // After a restart with data, another server may have granted: the wait is three times as long.
   const setsBack = forget === restartSetBack;
   const maxTtl = setsBack ? Math.round(quarantineMs / 3) : quarantineMs;
   const given = { maxTtl, ...(maxWaiters && { maxWaiters }) };
-  if (setsBack) await leaveRecord(connect(client, given));
+  if (setsBack) await leaveRecord(open(client, given));
   return {
-    connect: () => connect(client, given),
-    trusting: () => connect(client, { ...given, afterDataLoss: 'trust' }),
+    connect: () => open(client, given),
+    trusting: () => open(client, { ...given, afterDataLoss: 'trust' }),
     forget: () => forget(servers).then(() => {}),
     dispose: () => close().then(() => {}),
   };
@@ -120,27 +115,24 @@ async function leaveRecord(store: Store): Promise<void> {
   await store.close?.();
 }
 
-export type Connected = { readonly client: RedisClient; end(): unknown };
+/** To one server, or to a cluster. */
+export type Connect<To = RedisServer> = (to: To) => Promise<RedisClient>;
 
-export async function ioredis({ url }: RedisServer): Promise<Connected> {
-  const client = new Redis(url);
-  // Its server crashes.
-  client.on('error', () => {});
-  return { client, end: () => client.disconnect() };
-}
+/** Its server crashes. */
+export const ioredis: Connect = async ({ url }) => new Redis(url).on('error', () => {});
 
 /** One server, and a client to it that `close` ends. */
 export async function single(
-  connect: (server: RedisServer) => Promise<Connected>,
+  connect: Connect,
   { program = 'redis', forget = flush }: { program?: ProgramName; forget?: Forget } = {},
 ): Promise<Place> {
   const start = async (): Promise<Forgetful> => {
     const server = await RedisServer.start({ program });
-    const { client, end } = await connect(server);
+    const client = await connect(server);
     return {
       ...{ client, servers: [server], forget },
       async close() {
-        await end();
+        await end(client);
         await server.close();
       },
     };

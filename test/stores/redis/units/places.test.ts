@@ -1,6 +1,9 @@
-/** The keys of the store, and the options that make them. */
-import { createLocks } from 'holdfast';
+/** The keys of the store, and the options of all that have their locks in Redis. */
+import { createLocks, type Store } from 'holdfast';
 import { plainRedisStore, redisStore } from 'holdfast/redis';
+import { redissonStore } from 'holdfast/redisson';
+import { shedlockRedisStore } from 'holdfast/shedlock';
+import { springRedisStore } from 'holdfast/spring';
 import { Cluster, Redis } from 'ioredis';
 import { describe, expect, it, test } from 'vitest';
 import { slotOf } from '../../../../src/clients/redis/slots.ts';
@@ -74,19 +77,37 @@ test('maxTtl is 10 s where one server has all locks of the store, otherwise 30 s
 });
 
 test('a longer ttl is refused before anything is sent, and names the option', async () => {
-  const locks = createLocks(redisStore(single()));
-  await expect(async () => locks.mutex('a', { ttl: '20s' }).acquire()).rejects.toMatchObject({
-    ...{ code: 'USAGE', message: expect.stringContaining('raise the option maxTtl of the redis') },
-  });
-  await locks.close();
+  await using locks = createLocks(redisStore(single()));
+  const message = expect.stringContaining('raise the option maxTtl of the redis');
+  const asked = async () => locks.mutex('a', { ttl: '20s' }).acquire();
+  await expect(asked).rejects.toMatchObject({ code: 'USAGE', message });
 });
 
-it.each([
-  ...['', ':', 'a:', ':a', 'a::b', 'a!', 'a{b}', 'a b', 'x'.repeat(65)].map((namespace) => ({
-    namespace,
-  })),
-  ...['', '{x}', 'a}', 'a:b', 'x'.repeat(65)].map((hashTag) => ({ hashTag })),
-])('is refused: %o', (options) => {
-  const make = () => redisStore(single(), options as never);
-  expect(make).toThrow(expect.objectContaining({ code: 'USAGE' }));
-});
+/** Registers a test for each of these options. */
+function refuses(open: (client: Redis, options: never) => Store, all: readonly object[]): void {
+  it.each(all)(`${open.name} refuses %o`, (options) => {
+    const opened = () => open(single(), options as never);
+    expect(opened).toThrow(expect.objectContaining({ code: 'USAGE' }));
+  });
+}
+
+const LONG = 'x'.repeat(65);
+const NAMESPACES_REFUSED = ['', ':', 'a:', ':a', 'a::b', 'a!', 'a{b}', 'a b', LONG];
+const TAGS_REFUSED = ['', '{x}', 'a}', 'a:b', LONG];
+
+refuses(redisStore, [
+  ...NAMESPACES_REFUSED.map((namespace) => ({ namespace })),
+  ...TAGS_REFUSED.map((hashTag) => ({ hashTag })),
+]);
+refuses(plainRedisStore, [
+  ...[{ key: 'a key' }, { retry: 0 }, { retry: 'soon' }, { maxWaiters: 3 }],
+  ...[{ namespace: 'a b' }, { hashTag: 'a' }],
+]);
+refuses(redissonStore, [
+  ...[{ key: 'a key' }, { retry: 0 }, { mutex: 'spin' }, { maxWaiters: 3 }],
+  { mutex: 'fair', retry: 100 },
+]);
+refuses(springRedisStore, [
+  ...[{}, { registryKey: '' }, { registryKey: 'a b' }, { registryKey: 'a', key: 'b' }],
+]);
+refuses(shedlockRedisStore, [{ environment: '' }, { keyPrefix: 1 }, { name: 'a' }]);
