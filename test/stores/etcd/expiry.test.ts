@@ -17,23 +17,19 @@ import {
   holders,
   TTL_MS,
 } from '../../methods/faults/expiry.ts';
-import { startEtcd } from '../../servers/etcd-server.ts';
 import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { type Counting, counting } from './counting-client.ts';
-import { Bed } from './fault-bed.ts';
+import { Bed, sharedServer } from './fault-bed.ts';
 
 const inBed = inBeds(() => new Bed(server));
 
 const SLOW = ['--heartbeat-interval=400', '--election-timeout=4000'];
 /** The leases of `generous` are never shorter than 6 s: one and a half times a slow election. */
-const [server, generous] = await Promise.all([startEtcd(), startEtcd({ config: SLOW })]);
+const [server, generous] = await Promise.all([sharedServer(), sharedServer({ config: SLOW })]);
 const looking = etcdClient(server.clientUrl);
-afterAll(async () => {
-  looking.close();
-  await Promise.all([server.close(), generous.close()]);
-});
+afterAll(() => looking.close());
 
 /** As etcdctl writes it. */
 async function leaseOf({ keys }: Bed, { resource, id }: Claim): Promise<string> {

@@ -1,17 +1,35 @@
 /** etcd as the fault tests of all stores see it. */
 import type { Store } from 'holdfast';
 import { type EtcdOptions, etcdStore } from 'holdfast/etcd';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
 import { etcdStoreOf } from '../../../src/stores/etcd/etcd-store.ts';
 import { KeySpace } from '../../../src/stores/etcd/layout.ts';
 import { Bed as AnyBed, type Place, type StoreOptions } from '../../methods/faults/bed.ts';
-import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import {
+  type EtcdServer,
+  type EtcdOptions as ServerOptions,
+  startEtcd,
+} from '../../servers/etcd-server.ts';
 import { until } from '../../support/until.ts';
 
 /** Claims live as long as they want to, so that `maxTtl` is nothing. */
 export type Options = StoreOptions & EtcdOptions;
+
+/** Of all tests of a file. */
+export async function sharedServer(options?: ServerOptions): Promise<EtcdServer> {
+  const server = await startEtcd(options);
+  afterAll(() => server.close());
+  return server;
+}
+
+/** From now on it tells nothing of what was before. */
+export async function compact(server: EtcdServer): Promise<void> {
+  const json = await server.etcdctl('put', 'x', 'y', '--write-out=json');
+  const { header } = JSON.parse(json) as { readonly header: { readonly revision: number } };
+  await server.etcdctl('compact', `${header.revision}`);
+}
 
 let beds = 0;
 

@@ -1,17 +1,14 @@
 /** What claims that wait are told by the watch of their queue, when that is not as usual. */
 import { type Store, StoreError } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { EtcdClient, EtcdWatcher, Txn } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { claimOf, inTurn } from '../../methods/faults/bed.ts';
-import { startEtcd } from '../../servers/etcd-server.ts';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
-import { Bed } from './fault-bed.ts';
+import { Bed, compact, sharedServer } from './fault-bed.ts';
 
-const server = await startEtcd();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 const inBed = inTurn(() => new Bed(server));
 
@@ -67,7 +64,7 @@ inBed('what came before the queue was read is not told after it', async (bed) =>
 });
 
 inBed('who waits hears of its turn although the server has forgotten a part', async (bed) => {
-  const proxy = bed.serve(await TcpProxy.start(server.port));
+  const { proxy } = await bed.behindProxy();
   const heard = hearing(`http://${proxy.host}:${proxy.port}`);
   const [others, own] = [bed.store(server), bed.storeOf(heard.client)];
   const [holder, waiter, passing] = [claimOf('a'), claimOf('a'), claimOf('a')];
@@ -81,11 +78,7 @@ inBed('who waits hears of its turn although the server has forgotten a part', as
   proxy.refuse();
   proxy.reset();
   await others.release([passing]);
-  await others.claim([claimOf('elsewhere')]);
-  const { header } = JSON.parse(await server.etcdctl('get', 'x', '--write-out=json')) as {
-    readonly header: { readonly revision: number };
-  };
-  await server.etcdctl('compact', `${header.revision}`);
+  await compact(server);
   await proxy.accept();
   await others.release([holder]);
   await until('was it told', async () => hints.some((hint) => hint?.state === 'held'));

@@ -2,7 +2,7 @@
 import { downgrade, type Lease, type Locks } from 'holdfast';
 import { expect } from 'vitest';
 import { failedWith } from '../../../src/clients/zookeeper/errors.ts';
-import { sleep } from '../../methods/faults/bed.ts';
+import { sleep, stand } from '../../methods/faults/bed.ts';
 import type { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import type { ZookeeperServer } from '../../servers/zookeeper-server.ts';
 import { patiently } from '../../support/patiently.ts';
@@ -87,11 +87,7 @@ export class Both extends Bed {
   /** So many hold and so many wait, as we see it. */
   async stand(holders: number, waiters: number): Promise<void> {
     this.#observer ??= this.ours();
-    const locks = this.#observer;
-    await until(`did ${holders} hold and ${waiters} wait`, async () => {
-      const queue = await locks.inspect(this.name);
-      return queue.holders.length === holders && queue.waiters.length === waiters;
-    });
+    await stand(this.#observer, this.name, holders, waiters);
   }
 
   /** Adds one to the number that a node has, so many times, under the mutex alone. */

@@ -3,13 +3,18 @@ import type { Store } from 'holdfast';
 import { type Claim, type ClaimStatus, MAX_PERMITS } from 'holdfast/store';
 import type { ZookeeperClient, ZookeeperSession, ZookeeperStoreOptions } from 'holdfast/zookeeper';
 import { zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
+import { afterAll } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import type { Stat } from '../../../src/clients/zookeeper/wire/requests.ts';
 import { Tree } from '../../../src/stores/zookeeper/layout.ts';
 import { zookeeperStoreOf } from '../../../src/stores/zookeeper/zookeeper-store.ts';
 import type { Place, StoreOptions } from '../../methods/faults/bed.ts';
 import { Bed as AnyBed, LONG_TTL_MS } from '../../methods/faults/bed.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import {
+  startZookeeper,
+  type ZookeeperServer,
+  type ZookeeperServerOptions,
+} from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 
 /** Claims live as long as their servers keep sessions, so that `maxTtl` is nothing. */
@@ -23,6 +28,13 @@ export const MUTEX: Terms = { kind: 'mutex', permits: 1, limit: 1 };
 export const READ: Terms = { kind: 'read', permits: 1, limit: MAX_PERMITS };
 export const WRITE: Terms = { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS };
 export const SEAT: Terms = { kind: 'permits', permits: 1, limit: 2 };
+
+/** Of all tests of a file. */
+export async function sharedServer(options?: ZookeeperServerOptions): Promise<ZookeeperServer> {
+  const server = await startZookeeper(options);
+  afterAll(() => server.close());
+  return server;
+}
 
 let beds = 0;
 

@@ -2,19 +2,16 @@
 import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { zookeeperClient } from 'holdfast/zookeeper';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { expectNoCost } from '../../methods/faults/pair-cost.ts';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { type Counting, counting } from './counting-client.ts';
-import { Bed, MUTEX, READ, type Terms, WRITE } from './fault-bed.ts';
+import { type Counting, counting } from './clients.ts';
+import { Bed, MUTEX, READ, sharedServer, type Terms, WRITE } from './fault-bed.ts';
 
-const server = await startZookeeper();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 /** Timers are late, so that nobody asks for what concerns those who hold for longer. */
 const system = systemClock();
@@ -62,7 +59,7 @@ describe('a lock', () => {
 
   test('is taken in one round trip, and released in another', async () => {
     await using bed = new Bed(server);
-    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const { proxy } = await bed.behindProxy();
     const store = bed.store(proxy);
     const delayMs = paced(100);
     const taken: number[] = [];

@@ -2,17 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Store } from 'holdfast';
 import { zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { claimOf, hasWaiter, inBeds, sleep } from '../../methods/faults/bed.ts';
-import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { gate } from '../../support/gate.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { Bed as AnyBed, ask, SEAT, WRITE } from './fault-bed.ts';
-import { type Striking, striking } from './striking-client.ts';
+import { type Striking, striking } from './clients.ts';
+import { Bed as AnyBed, ask, SEAT, sharedServer, WRITE } from './fault-bed.ts';
 
-const server = await startZookeeper();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 const inBed = inBeds(() => new Bed());
 
