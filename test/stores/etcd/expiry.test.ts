@@ -15,6 +15,7 @@ import {
   endsOfClaims,
   getIn,
   holders,
+  mortal,
   TTL_MS,
 } from '../../methods/faults/expiry.ts';
 import { patiently } from '../../support/patiently.ts';
@@ -49,7 +50,7 @@ endsOfClaims(
 
 inBed('a claim that nobody renews ends, although others keep its lease', async (bed) => {
   const [store, other] = [bed.store(server), bed.store(server)];
-  const [kept, left] = [claimOf('kept', { ttlMs: TTL_MS }), claimOf('left', { ttlMs: TTL_MS })];
+  const [kept, left] = [mortal('kept'), mortal('left')];
   await claim(store, kept, left);
   expect(await leaseOf(bed, kept)).toBe(await leaseOf(bed, left));
   await beating(store, [kept], async () => (await holders(other, 'left')) === 0);
@@ -87,7 +88,7 @@ inBed('a new claim gets a lease with most of its life', async (bed) => {
 
 inBed('nobody is promised more than the store will keep', async (bed) => {
   const store = bed.store(server);
-  const [kept, left] = [claimOf('kept', { ttlMs: TTL_MS }), claimOf('left', { ttlMs: TTL_MS })];
+  const [kept, left] = [mortal('kept'), mortal('left')];
   await claim(store, kept, left);
   await sleep(TTL_MS / 2);
   const asked = performance.now();
@@ -106,7 +107,7 @@ inBed('a lease that cannot be had holds up no claim on another', async (bed) => 
   const never = new Promise<never>((_, reject) => (refuse = reject));
   const grant: EtcdClient['grant'] = (ms) => (ms === 7000 ? never : client.grant(ms));
   const store = bed.storeOf({ ...client, grant });
-  const [stuck, next] = [claimOf('stuck', { ttlMs: 7000 }), claimOf('next', { ttlMs: TTL_MS })];
+  const [stuck, next] = [claimOf('stuck', { ttlMs: 7000 }), mortal('next')];
   const claiming = claim(store, stuck, next);
   const other = bed.store(server);
   await until('was the other held', async () => (await holders(other, 'next')) === 1);

@@ -5,14 +5,11 @@ import { afterAll, expect, test } from 'vitest';
 import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { put, valuesOf } from '../../clients/etcd/scene.ts';
-import { startEtcd } from '../../servers/etcd-server.ts';
+import { sharedServer } from './fault-bed.ts';
 
-const server = await startEtcd();
+const server = await sharedServer();
 const etcd = etcdClient(server.url);
-afterAll(async () => {
-  etcd.close();
-  await server.close();
-});
+afterAll(() => etcd.close());
 
 const fence = etcdFence();
 const at = (resource: string) => ({ resource, lineage: 'one' });

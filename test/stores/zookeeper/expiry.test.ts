@@ -14,6 +14,7 @@ import {
   endsOfClaims,
   getIn,
   holders,
+  mortal,
   TTL_MS,
 } from '../../methods/faults/expiry.ts';
 import { paced } from '../../support/this-run.ts';
@@ -74,10 +75,10 @@ inBed('nobody is promised more than the server keeps, however old it is', async 
   const stores = ages.map(() => bed.store(proxy));
   const promised = ages.map(async (age, n) => {
     const store = stores[n] as Store;
-    await claim(store, claimOf(`first${n}`, { ttlMs: TTL_MS }));
+    await claim(store, mortal(`first${n}`));
     await sleep(age);
     const at = performance.now();
-    const [status] = await claim(store, claimOf(`r${n}`, { ttlMs: TTL_MS }));
+    const [status] = await claim(store, mortal(`r${n}`));
     // All have what they wanted.
     expect(leftMsOf(status)).toBeGreaterThan(TTL_MS * 0.75);
     return { at, leftMs: leftMsOf(status) };
@@ -113,7 +114,7 @@ inBed('a release that does not arrive is sent again by the store itself', async 
 inBed('a release that is refused is asked for again, now and then', async (bed) => {
   const { store, asked } = counted(bed);
   const session = bed.use(new RightsSession(server.url));
-  const held = claimOf('a', { ttlMs: TTL_MS });
+  const held = mortal('a');
   await claim(store, held);
   const queue = `${bed.path}/a`;
   const acl = await session.getAcl(queue);
@@ -125,7 +126,7 @@ inBed('a release that is refused is asked for again, now and then', async (bed) 
   await sleep(1000);
   expect(asked().multi).toBeLessThan(10);
   await session.setAcl(queue, acl);
-  const other = claimOf('other', { ttlMs: TTL_MS });
+  const other = mortal('other');
   await claim(store, other);
   await beating(store, [other], async () => (await bed.nodes('a')).length === 0);
 });
@@ -184,8 +185,7 @@ inBed('a claim that ends later does so in its own session, if that is long', asy
 
 inBed('a claim that ends later outlives its process, and not by much', async (bed) => {
   const [dying, living, other] = [bed.store(server), bed.store(server), bed.store(server)];
-  const terms = { ttlMs: TTL_MS };
-  const [died, lived] = [claimOf('died', terms), claimOf('lived', terms)];
+  const [died, lived] = [mortal('died'), mortal('lived')];
   await claim(dying, died);
   await claim(living, lived);
   const before = await sessionsOf(bed, 'died', 'lived');

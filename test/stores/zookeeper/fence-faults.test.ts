@@ -1,16 +1,15 @@
 /** The fence in ZooKeeper, over connections that break, are slow, or lose what they carry. */
 import { isLockError } from 'holdfast';
 import type { ZookeeperEntry, ZookeeperNodes } from 'holdfast/fence';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { type Proxied, startProxied, startSession } from '../../clients/zookeeper/sessions.ts';
-import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
+import { sharedServer } from './fault-bed.ts';
 import { at, dataAt, fence, LONG, textAt, writing } from './fence-bed.ts';
 
-const server = await startZookeeper();
-afterAll(() => server.close());
+const server = await sharedServer();
 beforeAll(async () => {
   // So that the first thing that an entry writes is the fence.
   const session = zookeeperClient(server.url).start();

@@ -8,16 +8,16 @@ import { promisify } from 'node:util';
 import { isLockError } from 'holdfast';
 import { type ZookeeperEntry, zookeeperFence } from 'holdfast/fence';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { nodeName } from '../../../src/clients/zookeeper/paths.ts';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { startSession } from '../../clients/zookeeper/sessions.ts';
 import { javaProgram, startZookeeper } from '../../servers/zookeeper-server.ts';
 import { closing } from '../../support/closing.ts';
+import { sharedServer } from './fault-bed.ts';
 import { at, bytes, dataAt, fence, LONG, textAt, writing } from './fence-bed.ts';
 
-const server = await startZookeeper();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 const sessionHere = (): ZookeeperSession => startSession({ servers: [server.address] }, LONG);
 

@@ -6,21 +6,18 @@ import { randomUUID } from 'node:crypto';
 import { evict, type Lock, list, type Member } from 'holdfast';
 import { afterAll, expect, test } from 'vitest';
 import { inBeds, sleep } from '../../methods/faults/bed.ts';
-import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { listed } from '../../support/listed.ts';
 import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
 import { Both, MOMENT_MS, type Sides, type Wish } from './both.ts';
 import { startCurator } from './curator.ts';
+import { sharedServer } from './fault-bed.ts';
 
 const inBed = inBeds(() => new Both(sides));
 
-const server = await startZookeeper();
+const server = await sharedServer();
 const sides: Sides = { server, curator: await startCurator(server) };
-afterAll(async () => {
-  await sides.curator.kill();
-  await server.close();
-});
+afterAll(() => sides.curator.kill());
 
 interface Line {
   readonly who: string;
