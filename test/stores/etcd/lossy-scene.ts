@@ -21,7 +21,6 @@ export class LossyScene extends Bed {
   constructor(server: EtcdServer) {
     super(server);
     this.client = this.use(etcdClient(server.clientUrl));
-    const { grant, keepAlive, revoke, timeToLive, watch } = this.client;
     const txn: EtcdClient['txn'] = (asked) => {
       if (this.#losing === '' || !written(asked).includes(this.#losing)) {
         return this.client.txn(asked);
@@ -30,8 +29,7 @@ export class LossyScene extends Bed {
       this.#lost.push(asked);
       return Promise.reject(new StoreError('No answer came.', UNKNOWN));
     };
-    const close = (): void => {};
-    this.lossy = this.storeOf({ grant, keepAlive, revoke, timeToLive, watch, txn, close });
+    this.lossy = this.storeOf({ ...this.client, txn, close: () => {} });
   }
 
   /** Nobody hears of it. */

@@ -18,7 +18,7 @@ import {
 import { until } from '../../support/until.ts';
 
 /** Claims live as long as their servers keep sessions, so that `maxTtl` is nothing. */
-export type Options = StoreOptions & ZookeeperStoreOptions;
+export type Options = StoreOptions & Pick<ZookeeperStoreOptions, 'path'>;
 
 export type QueueNode = { readonly path: string; readonly stat: Stat };
 
@@ -61,11 +61,9 @@ export class Bed extends AnyBed<Options, ZookeeperServer> {
   }
 
   /** On servers of an ensemble, or on what stands before them. */
-  storeOn(servers: readonly Place[], options: Options = {}): Store {
-    const { path = this.path, maxWaiters } = options;
-    const known = maxWaiters === undefined ? { path } : { path, maxWaiters };
+  storeOn(servers: readonly Place[], { path = this.path }: Options = {}): Store {
     const address = `zookeeper://${servers.map(({ host, port }) => `${host}:${port}`)}`;
-    return this.use(zookeeperStore(address, known));
+    return this.use(zookeeperStore(address, { path }));
   }
 
   /** With a client, or a clock, that is not as others. */

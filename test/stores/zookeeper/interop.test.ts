@@ -3,7 +3,7 @@
  * on its downgraded readers keep their place, which is played here.
  */
 import { randomUUID } from 'node:crypto';
-import { evict, type Lock, list, type Member } from 'holdfast';
+import { evict, list, type Member } from 'holdfast';
 import { afterAll, expect, test } from 'vitest';
 import { inBeds, sleep } from '../../methods/faults/bed.ts';
 import { listed } from '../../support/listed.ts';
@@ -229,29 +229,19 @@ inBed('a holder in Java that offered to is asked to leave, and leaves', async (b
 inBed('strange nodes in the directory of a lock harm nobody', async (bed) => {
   await bed.looking.create(bed.path);
   await bed.looking.create(bed.lock, { kind: 'container' });
-  await bed.looking.create(`${bed.lock}/strange`);
-  await bed.looking.create(`${bed.lock}/locks`);
-  await bed.looking.create(`${bed.lock}/locks/_c_${randomUUID()}-lock-0000000000`);
-  await bed.looking.create(`${bed.lock}/leases`);
+  const strange = ['strange', 'locks', `locks/_c_${randomUUID()}-lock-0000000000`, 'leases'];
+  for (const path of strange) await bed.looking.create(`${bed.lock}/${path}`);
   await sides.curator.thread().acquire('latch', bed.lock);
   await until('was there a latch', async () => (await bed.children()).length === 4);
   expect((await bed.ours().inspect(bed.name)).holders).toEqual([]);
+  let inside = 0;
   for (const kind of ['mutex', 'write'] as const) {
-    const lock = (): Lock => {
-      const locks = bed.ours();
-      return kind === 'mutex' ? locks.mutex(bed.name) : locks.rwLock(bed.name)[kind];
-    };
-    const thread = sides.curator.thread();
-    const lease = await patiently(lock());
-    const java = thread.acquire(kind, bed.lock);
-    await bed.stand(1, 1);
-    const next = patiently(lock());
-    await bed.stand(1, 2);
-    await lease.release();
-    await java;
-    await bed.stand(1, 1);
-    await thread.release(kind, bed.lock);
-    await (await next).release();
+    await bed.lineUp(`ours ${kind}`, `java ${kind}`, `ours ${kind}`);
+    for (const waiters of [2, 1, 0]) {
+      await bed.expectInside(inside);
+      await bed.stand(1, waiters);
+      await bed.goes(inside++);
+    }
     await bed.stand(0, 0);
   }
 });
