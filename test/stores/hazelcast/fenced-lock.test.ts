@@ -31,13 +31,10 @@ interface Sessions {
   requestCloseSession(groupId: object, id: object): Promise<boolean>;
 }
 
-const SESSIONS = 'cpSessionManager';
-
-type Subsystem = { [SESSIONS]: Sessions };
-
 /** In the members, as an operator closes it; the client does not know. */
 async function closeSessions(client: Client): Promise<void> {
-  const inside = (client.getCPSubsystem() as unknown as Subsystem)[SESSIONS];
+  const subsystem = client.getCPSubsystem() as unknown as { cpSessionManager: Sessions };
+  const { cpSessionManager: inside } = subsystem;
   for (const { groupId, id } of inside.sessions.values()) {
     await inside.requestCloseSession(groupId, id);
   }

@@ -65,13 +65,12 @@ export class Both extends Bed {
 
   /** These are in, by the order in which they came, and nobody else gets in. */
   async expectInside(...numbers: readonly number[]): Promise<void> {
-    const inside = (): number[] => [...this.#inside].sort((a, b) => a - b);
     await until(`were ${numbers} inside`, async () => {
       if (this.#trouble) throw this.#trouble;
       return numbers.every((n) => this.#inside.has(n));
     });
     await sleep(MOMENT_MS);
-    expect(inside()).toEqual(numbers);
+    expect([...this.#inside].sort((a, b) => a - b)).toEqual(numbers);
   }
 
   async goes(number: number): Promise<void> {

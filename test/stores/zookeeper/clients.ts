@@ -74,7 +74,7 @@ async function suffer(how: Strike, ask: () => unknown): Promise<unknown> {
 type Call = (method: string, ask: () => unknown) => unknown;
 
 /** A session whose methods are called through this. */
-function around(session: ZookeeperSession, call: Call): ZookeeperSession {
+export function around(session: ZookeeperSession, call: Call): ZookeeperSession {
   return new Proxy(session, {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name, target);

@@ -72,9 +72,8 @@ inBed('nobody is promised more than the server keeps, however old it is', async 
   const { proxy } = await bed.behindProxy();
   const other = bed.store(server);
   const ages = [0, 300, 900, 1500, 2100];
-  const stores = ages.map(() => bed.store(proxy));
-  const promised = ages.map(async (age, n) => {
-    const store = stores[n] as Store;
+  const promises = ages.map(async (age, n) => {
+    const store = bed.store(proxy);
     await claim(store, mortal(`first${n}`));
     await sleep(age);
     const at = performance.now();
@@ -83,10 +82,9 @@ inBed('nobody is promised more than the server keeps, however old it is', async 
     expect(leftMsOf(status)).toBeGreaterThan(TTL_MS * 0.75);
     return { at, leftMs: leftMsOf(status) };
   });
-  await Promise.all(promised);
+  const promised = await Promise.all(promises);
   proxy.set({ flow: 'swallow' });
-  const granted = promised.map(async (promise, n) => {
-    const { at, leftMs } = await promise;
+  const granted = promised.map(async ({ at, leftMs }, n) => {
     const next = claimOf(`r${n}`);
     await claim(other, next);
     await getIn(other, next);
