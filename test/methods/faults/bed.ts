@@ -118,7 +118,7 @@ export async function hasWaiter(locks: Locks, name: string, count = 1): Promise<
   await until(`waited ${count}`, async () => (await locks.inspect(name)).waiters.length === count);
 }
 
-/** So many hold and so many wait, whoever they are. */
+/** So many hold this lock and so many wait for it. */
 export async function stand(
   locks: Locks,
   name: string,

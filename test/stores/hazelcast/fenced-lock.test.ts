@@ -31,10 +31,13 @@ interface Sessions {
   requestCloseSession(groupId: object, id: object): Promise<boolean>;
 }
 
+const SESSIONS = 'cpSessionManager';
+
+type Subsystem = { [SESSIONS]: Sessions };
+
 /** In the members, as an operator closes it; the client does not know. */
 async function closeSessions(client: Client): Promise<void> {
-  const subsystem = client.getCPSubsystem() as unknown as { cpSessionManager: Sessions };
-  const { cpSessionManager: inside } = subsystem;
+  const inside = (client.getCPSubsystem() as unknown as Subsystem)[SESSIONS];
   for (const { groupId, id } of inside.sessions.values()) {
     await inside.requestCloseSession(groupId, id);
   }

@@ -37,9 +37,9 @@ export function counting(client: ZookeeperClient): Counting {
 }
 
 /**
- * `unsent`: it fails before anything was sent. `lost`: it is not sent, and nobody can know.
- * `unanswered`: it is done, and nobody can know. A promise: it is sent when that is settled. A
- * function: it is sent when that has been done.
+ * `unsent`: it fails before anything was sent. `lost`: it is not sent, which its sender cannot
+ * know. `unanswered`: it is done, which its sender cannot know. A promise: it is sent when that is
+ * settled. A function: it is sent when that has been done.
  */
 export type Strike = 'unsent' | 'lost' | 'unanswered' | Promise<unknown> | (() => Promise<unknown>);
 

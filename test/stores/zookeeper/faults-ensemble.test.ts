@@ -71,6 +71,7 @@ async function sceneAt(
 }
 
 type End = () => void | Promise<void>;
+type Befall = (server: ZookeeperServer) => End;
 
 /** Until it rejoins the others, at the end of the test at the latest. */
 function cutOff(server: ZookeeperServer): End {
@@ -104,12 +105,8 @@ function pause(server: ZookeeperServer): End {
   return once(() => server.resume());
 }
 
-/** Whoever knows another server than the one that this befalls goes there. */
-async function served(
-  mode: Mode,
-  ttl: number,
-  befall: (server: ZookeeperServer) => End,
-): Promise<void> {
+/** A process that knows another server than the one that this befalls goes there. */
+async function served(mode: Mode, ttl: number, befall: Befall): Promise<void> {
   await using bed = new Bed();
   const server = await inMode(mode, ensemble);
   const scene = await sceneAt(bed, server, ttl);
@@ -121,7 +118,7 @@ async function served(
   await scene.leave(await ensemble.leader());
 }
 
-async function contained(mode: Mode, befall: (server: ZookeeperServer) => End): Promise<void> {
+async function contained(mode: Mode, befall: Befall): Promise<void> {
   await using bed = new Bed();
   await expectContained(bed, ensemble, { cut: await inMode(mode, ensemble), befall });
 }

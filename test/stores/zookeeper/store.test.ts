@@ -40,7 +40,7 @@ class Bed extends AnyBed {
     await this.looking.delete(node?.path ?? '');
   }
 
-  /** Whose nodes each in the queue watches, by the time of their coming; of lists it is not told. */
+  /** Whose nodes each in a queue watches, by the time of their coming; of lists it is not told. */
   async watched(): Promise<number[][]> {
     const nodes = await this.nodes('a');
     const told = await server.fourLetters('wchc');
