@@ -118,6 +118,19 @@ export async function hasWaiter(locks: Locks, name: string, count = 1): Promise<
   await until(`waited ${count}`, async () => (await locks.inspect(name)).waiters.length === count);
 }
 
+/** So many hold this lock and so many wait for it. */
+export async function stand(
+  locks: Locks,
+  name: string,
+  holders: number,
+  waiters: number,
+): Promise<void> {
+  await until(`did ${holders} hold and ${waiters} wait`, async () => {
+    const queue = await locks.inspect(name);
+    return queue.holders.length === holders && queue.waiters.length === waiters;
+  });
+}
+
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

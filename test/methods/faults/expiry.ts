@@ -12,6 +12,10 @@ import { type Bed, claimOf, LONG_TTL_MS, onServer, sleep } from './bed.ts';
 /** Long enough to be renewed on a busy machine, and short enough to be waited for. */
 export const TTL_MS: number = paced(3000);
 
+export function mortal(resource: string): Claim {
+  return claimOf(resource, { ttlMs: TTL_MS });
+}
+
 export async function claim(store: Store, ...claims: readonly Claim[]): Promise<ClaimStatus[]> {
   return [...(await store.claim(claims))];
 }

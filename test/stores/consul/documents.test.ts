@@ -4,8 +4,13 @@ import { consulDocuments } from '../../../src/stores/consul/documents.ts';
 import { examined } from '../../cli/examined.ts';
 import { ConsulServer } from '../../servers/consul-server.ts';
 import { missing } from '../../servers/programs.ts';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { cutting, documentsTests, sharedServer, watchesGoOn } from '../document/service.ts';
+import {
+  absenceIsTold,
+  cutting,
+  documentsTests,
+  sharedServer,
+  watchesGoOn,
+} from '../document/service.ts';
 
 const server = sharedServer(await missing('consul'), () => ConsulServer.start());
 const documents = (port = server().port) => consulDocuments(`http://127.0.0.1:${port}`);
@@ -19,6 +24,7 @@ describe('Consul', () => {
 });
 
 watchesGoOn(documents, () => server().restart());
+absenceIsTold(() => server().port, documents);
 
 test('an address that is none, and too much text, are refused', async () => {
   for (const url of ['consul.local', 'ftp://a', '']) {
@@ -26,13 +32,6 @@ test('an address that is none, and too much text, are refused', async () => {
   }
   const put = documents().put('a', 'x'.repeat(600_000), undefined);
   await expect(put).rejects.toMatchObject({ code: 'USAGE' });
-});
-
-test('a server that is not there is told as what it is', async () => {
-  const proxy = await TcpProxy.start(server().port);
-  proxy.close();
-  const put = documents(proxy.port).put('a', '1', undefined);
-  await expect(put).rejects.toMatchObject({ code: 'STORE', retryable: true, outcome: 'failed' });
 });
 
 test('the doctor asks the agent for its version and its clock', async () => {

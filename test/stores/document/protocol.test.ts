@@ -9,22 +9,21 @@ import { Shelf } from './shelf.ts';
 
 const claimOf = (over: Partial<Claim> = {}): Claim => anyClaim('r', { ttlMs: 9_000, ...over });
 
-/** Stores on one shelf, and what may stand between them. */
-function bed(slackMs: number | undefined) {
+/** Stores on one shelf, and what may stand between them; one is there. */
+function bed(slackMs: number | undefined, own: Partial<Documents> = {}) {
   const clock = simulatedClock();
   const shelf = new Shelf({ clock, slackMs });
   const documents = shelf.connect();
   const open = (over: Partial<Documents> = {}): Store =>
     documentStore({ ...documents, ...over }, { clock });
-  return { clock, shelf, documents, open };
+  return { clock, shelf, documents, open, store: open(own) };
 }
 
 const states = (statuses: readonly { readonly state: string }[]): string =>
   statuses.map(({ state }) => state).join(' ');
 
 it('takes one request for a claim and one for a release that nobody contends', async () => {
-  const { shelf, open } = bed(0);
-  const store = open();
+  const { shelf, store } = bed(0);
   await store.release([claimOf()]);
   shelf.requests = 0;
   const claim = claimOf();
@@ -34,8 +33,7 @@ it('takes one request for a claim and one for a release that nobody contends', a
 });
 
 it('takes all verbs that wait for a resource in one write', async () => {
-  const { shelf, open } = bed(0);
-  const store = open();
+  const { shelf, store } = bed(0);
   const claims = [1, 2, 3, 4].map(() => claimOf());
   const all = await Promise.all(claims.map((claim) => store.claim([claim])));
   expect(all.map(states)).toEqual(['held', 'waiting', 'waiting', 'waiting']);
@@ -125,8 +123,7 @@ it('writes nothing for a try that is refused', async () => {
 it.each(['{', '{"any":1}', '{"holdfast":2,"resource":"r","write":"x"}', '[]'])(
   'fails for a resource with a foreign text, and for no other, and writes nothing: %s',
   async (text) => {
-    const { shelf, open } = bed(0);
-    const store = open();
+    const { shelf, store } = bed(0);
     shelf.texts.set('r', { text, version: 'v' });
     const [failed, good] = await store.claim([claimOf(), claimOf({ resource: 'other' })]);
     expect(failed).toMatchObject({ state: 'error', error: { retryable: false, code: 'STORE' } });
@@ -147,8 +144,7 @@ it.each([
   ['null as text', { text: null, version: 'v' }],
   ['null as version', { version: null }],
 ])('refuses get() that returns %s, before it writes', async (_, found) => {
-  const { shelf, open } = bed(undefined);
-  const store = open({ get: async () => found as never });
+  const { shelf, store } = bed(undefined, { get: async () => found as never });
   const [status] = await store.claim([claimOf()]);
   const message = expect.stringMatching(/get\(\) of the documents shelf must return .*, not /);
   const cause = { code: 'USAGE', message };
@@ -166,8 +162,7 @@ it.each([
   ['a reply of fetch', new Response()],
   ['a number as version', { version: 1 }],
 ])('takes no put() that returns %s for a write', async (_, reply) => {
-  const { open } = bed(undefined);
-  const store = open({ put: async () => reply as never });
+  const { store } = bed(undefined, { put: async () => reply as never });
   const [status] = await store.claim([claimOf()]);
   const message = expect.stringMatching(/put\(\) .* must return .*, not /);
   const cause = { code: 'USAGE', message };
@@ -191,8 +186,7 @@ it.each([
   { how: 'gone, without a clock', slackMs: undefined, back: false },
   { how: 'an older one', slackMs: 0, back: true },
 ])('tells of a document that is $how, and counts on', async ({ slackMs, back }) => {
-  const { shelf, open } = bed(slackMs);
-  const store = open();
+  const { shelf, store } = bed(slackMs);
   await store.release([claimOf()]);
   const older = shelf.texts.get('r');
   const claim = claimOf();
@@ -245,8 +239,7 @@ it('watches again where it was refused, and wakes those that missed a change', a
 });
 
 it.each([0, undefined])('removes what says no more than the time does, %s', async (slackMs) => {
-  const { clock, shelf, open } = bed(slackMs);
-  const store = open();
+  const { clock, shelf, store } = bed(slackMs);
   const claim = claimOf({ ttlMs: 1_000 });
   await store.claim([claim]);
   await store.release([claim]);

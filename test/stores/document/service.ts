@@ -1,6 +1,6 @@
 /** Documents on a real service: what the tests of all of them share. */
 import { type DocumentsSuiteOptions, documentsSuite } from 'holdfast/testkit';
-import { afterAll, beforeAll, beforeEach, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Documents } from '../../../src/stores/document/documents.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
@@ -45,6 +45,17 @@ export function cutting(
       close: async () => proxy.close(),
     };
   };
+}
+
+export function absenceIsTold(portOf: () => number, open: (port: number) => Documents): void {
+  test('a server that is not there is told as what it is', async () => {
+    const proxy = await TcpProxy.start(portOf());
+    proxy.close();
+    const nowhere = open(proxy.port);
+    const put = nowhere.put('a', '1', undefined);
+    await expect(put).rejects.toMatchObject({ code: 'STORE', retryable: true, outcome: 'failed' });
+    await nowhere.close?.();
+  });
 }
 
 export function watchesGoOn(open: () => Documents, restart: () => Promise<void>): void {

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { dynamodbDocuments } from '../../../src/stores/dynamodb/documents.ts';
 import { examined } from '../../cli/examined.ts';
 import { missingDynamodb } from '../../servers/dynamodb-server.ts';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { cutting, documentsTests, sharedServer } from '../document/service.ts';
+import { absenceIsTold, cutting, documentsTests, sharedServer } from '../document/service.ts';
 import { client, startTable } from './table.ts';
 
 const server = sharedServer(await missingDynamodb(), () => startTable());
@@ -18,16 +17,16 @@ describe('DynamoDB', () => {
   });
 });
 
-test('a table that is not there, and a server that is not, are told as what they are', async () => {
+absenceIsTold(
+  () => server().port,
+  (port) => dynamodbDocuments(client(port, 1), { table: 'locks' }),
+);
+
+test('a table that is not there is told as what it is', async () => {
   const nowhere = dynamodbDocuments(client(server().port), { table: 'nowhere' });
   const failed = { code: 'STORE', retryable: false, outcome: 'failed' };
   await expect(nowhere.get('a')).rejects.toMatchObject(failed);
   await expect(nowhere.put('a', '1', undefined)).rejects.toMatchObject(failed);
-  const proxy = await TcpProxy.start(server().port);
-  proxy.close();
-  const refused = dynamodbDocuments(client(proxy.port, 1), { table: 'locks' });
-  const later = { code: 'STORE', retryable: true, outcome: 'failed' };
-  await expect(refused.put('a', '1', undefined)).rejects.toMatchObject(later);
 });
 
 test('text that is too long for an item is refused', async () => {

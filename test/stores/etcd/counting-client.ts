@@ -10,19 +10,10 @@ export interface Counting {
 
 export function counting(client: EtcdClient): Counting {
   const counts = { txn: 0, grant: 0, keepAlive: 0, revoke: 0, timeToLive: 0, watch: 0 };
-  const counted = <V extends Verb>(verb: V): EtcdClient[V] => {
-    const ask = client[verb] as (asked: unknown) => unknown;
-    return ((asked: unknown) => {
-      counts[verb]++;
-      return ask(asked);
-    }) as EtcdClient[V];
+  const counted = (verb: Verb) => (asked: never) => {
+    counts[verb]++;
+    return (client[verb] as (asked: never) => unknown)(asked);
   };
-  return {
-    counts,
-    client: {
-      ...{ txn: counted('txn'), grant: counted('grant'), keepAlive: counted('keepAlive') },
-      ...{ revoke: counted('revoke'), timeToLive: counted('timeToLive'), watch: counted('watch') },
-      close: () => client.close(),
-    },
-  };
+  const verbs = Object.keys(counts).map((verb) => [verb, counted(verb as Verb)] as const);
+  return { counts, client: { ...client, ...Object.fromEntries(verbs) } };
 }

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
@@ -6,9 +6,8 @@ import type { Store } from '../../../src/contract/store.ts';
 import { etcdStoreOf } from '../../../src/stores/etcd/etcd-store.ts';
 import { KeySpace } from '../../../src/stores/etcd/layout.ts';
 import { differ } from '../../methods/differential/differ.ts';
-import { startEtcd } from '../../servers/etcd-server.ts';
-
-const opened: Store[] = [];
+import { closing } from '../../support/closing.ts';
+import { sharedServer } from './fault-bed.ts';
 
 /** Time passes so much slower: no lease grows old while a slow machine makes the worlds. */
 const SLOWER = 20;
@@ -26,18 +25,12 @@ function slow(client: EtcdClient): EtcdClient {
   };
 }
 
-const server = await startEtcd();
-afterAll(async () => {
-  await Promise.all(opened.map((store) => store.close?.()));
-  await server.close();
-});
+const server = await sharedServer();
 
 function open({ maxWaiters }: { readonly maxWaiters: number }): Store {
   const client = slow(etcdClient(server.clientUrl));
   const keys = new KeySpace('holdfast/');
-  const store = etcdStoreOf({ client, keys, clock: slowClock, maxWaiters });
-  opened.push(store);
-  return store;
+  return closing(etcdStoreOf({ client, keys, clock: slowClock, maxWaiters }));
 }
 
 /** The clock of etcd cannot be stepped, so nothing ends by its TTL in these worlds. */

@@ -1,18 +1,17 @@
 /** Candidates that are processes, which die or stand still: who leads, and who is next. */
 import { once } from 'node:events';
 import { isLockError, type Lease, type Member } from 'holdfast';
-import { type Candidate, createElection } from 'holdfast/election';
-import { afterAll, expect, test } from 'vitest';
+import { type Candidate, createElection, type Election } from 'holdfast/election';
+import { expect } from 'vitest';
+import { inTurn } from '../../methods/faults/bed.ts';
 import { Child } from '../../methods/processes/child.ts';
 import type { CandidateOptions, Leads, Led } from '../../methods/processes/children/candidate.ts';
 import { machineMs } from '../../methods/processes/children/talk.ts';
-import { startEtcd } from '../../servers/etcd-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { Bed } from './fault-bed.ts';
+import { Bed, sharedServer } from './fault-bed.ts';
 
-const server = await startEtcd();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 const OFFICE = 'office';
 
@@ -20,28 +19,23 @@ const OFFICE = 'office';
 const MORTAL_TTL_MS = paced(3000);
 
 /** Who stands in this process, where too many who lead at once are seen at once. */
-class Race {
+class Race extends Bed {
   /** In the order in which they began. */
   readonly terms: { readonly label: string; readonly lease: Lease }[] = [];
-  readonly #bed: Bed;
   /** What must not happen, in words. */
   readonly #violations: string[] = [];
   readonly #candidates: Candidate[] = [];
   readonly #campaigns: Promise<void>[] = [];
-  readonly #standings: () => Promise<string>;
+  readonly #office: Election;
 
-  constructor(bed: Bed) {
-    this.#bed = bed;
-    const office = createElection(bed.patientLocks(server), OFFICE);
-    this.#standings = async () => {
-      const { leaders, standbys } = await office.standings();
-      return `${labels(leaders)}|${labels(standbys)}`;
-    };
+  constructor() {
+    super(server);
+    this.#office = createElection(this.patientLocks(server), OFFICE);
   }
 
   /** It has its place in the queue. */
   async stand(label: string): Promise<Candidate> {
-    const candidate = createElection(this.#bed.patientLocks(server), OFFICE).campaign({ label });
+    const candidate = createElection(this.patientLocks(server), OFFICE).campaign({ label });
     this.#candidates.push(candidate);
     this.#campaigns.push(this.#lead(label, candidate).catch(closed));
     await until(`did ${label} stand`, async () => (await this.#standings()).includes(label));
@@ -50,7 +44,7 @@ class Race {
 
   /** Of another process. */
   standElsewhere(label: string): Child {
-    const store = this.#bed.urlOf(server);
+    const store = this.urlOf(server);
     const options: CandidateOptions = { store, name: OFFICE, label, ttl: MORTAL_TTL_MS };
     return new Child('candidate', options);
   }
@@ -68,11 +62,16 @@ class Race {
   }
 
   /** Everybody resigns, and nothing stays. */
-  async leave(): Promise<void> {
+  async over(): Promise<void> {
     await Promise.all(this.#candidates.map((candidate) => candidate.resign()));
     await Promise.all(this.#campaigns);
     expect(this.#violations).toEqual([]);
-    await this.#bed.end(server);
+    await this.end(server);
+  }
+
+  async #standings(): Promise<string> {
+    const { leaders, standbys } = await this.#office.standings();
+    return `${labels(leaders)}|${labels(standbys)}`;
   }
 
   async #lead(label: string, candidate: Candidate): Promise<void> {
@@ -96,9 +95,9 @@ function closed(error: unknown): void {
   if (!isLockError(error, 'CLOSED')) throw error;
 }
 
-test('a leader is killed: the next in order leads when its TTL is over', async () => {
-  await using bed = new Bed(server);
-  const race = new Race(bed);
+const inRace = inTurn(() => new Race());
+
+inRace('a leader is killed: the next in order leads when its TTL is over', async (race) => {
   const child = race.standElsewhere('x');
   const { token } = await child.next<Leads>('leads');
   const [b, c] = [await race.stand('b'), await race.stand('c')];
@@ -107,12 +106,10 @@ test('a leader is killed: the next in order leads when its TTL is over', async (
   expect(race.terms[0]?.lease.takeover).toEqual({ reason: 'expired', token });
   expect([b.state, c.state]).toEqual(['leader', 'standby']);
   await race.sees('b|c');
-  await race.leave();
+  await race.over();
 });
 
-test('a standby is killed: it holds nobody up for longer than its TTL', async () => {
-  await using bed = new Bed(server);
-  const race = new Race(bed);
+inRace('a standby is killed: it holds nobody up for longer than its TTL', async (race) => {
   const a = await race.stand('a');
   const child = race.standElsewhere('x');
   await race.sees('a|x');
@@ -122,12 +119,10 @@ test('a standby is killed: it holds nobody up for longer than its TTL', async ()
   await a.resign();
   await race.led('a', 'c');
   await race.sees('c|');
-  await race.leave();
+  await race.over();
 });
 
-test('a leader is stopped: when it goes on, it finds that it leads no more', async () => {
-  await using bed = new Bed(server);
-  const race = new Race(bed);
+inRace('a leader is stopped: when it goes on, it finds that it leads no more', async (race) => {
   const child = race.standElsewhere('x');
   await child.next<Leads>('leads');
   const b = await race.stand('b');
@@ -144,12 +139,10 @@ test('a leader is stopped: when it goes on, it finds that it leads no more', asy
   await until('led it again', () => child.heard('leads').length === 2);
   child.tell({ type: 'enough' });
   await child.exited();
-  await race.leave();
+  await race.over();
 });
 
-test('a standby is stopped while its turn comes and goes: it never led', async () => {
-  await using bed = new Bed(server);
-  const race = new Race(bed);
+inRace('a standby is stopped while its turn comes and goes: it never led', async (race) => {
   const a = await race.stand('a');
   const child = race.standElsewhere('x');
   await race.sees('a|x');
@@ -165,5 +158,5 @@ test('a standby is stopped while its turn comes and goes: it never led', async (
   expect(token).toBeGreaterThan(race.terms[1]?.lease.token ?? 0n);
   child.tell({ type: 'enough' });
   await child.exited();
-  await race.leave();
+  await race.over();
 });

@@ -1,5 +1,6 @@
 /** etcd's own program, which takes locks and stands for election as programs in Go do. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { EtcdServer } from '../../servers/etcd-server.ts';
 import { until } from '../../support/until.ts';
 
@@ -32,20 +33,18 @@ export class Etcdctl {
   }
 
   /** As Ctrl-C does it: it gives back what it has. */
-  async stop(): Promise<void> {
-    this.#process.kill('SIGINT');
-    await this.#exited();
+  stop(): Promise<void> {
+    return this.#end('SIGINT');
   }
 
   /** It has no time to give anything back. */
-  async close(): Promise<void> {
-    this.#process.kill('SIGKILL');
-    await this.#exited();
+  close(): Promise<void> {
+    return this.#end('SIGKILL');
   }
 
-  #exited(): Promise<void> {
+  async #end(signal: 'SIGINT' | 'SIGKILL'): Promise<void> {
+    this.#process.kill(signal);
     const { exitCode, signalCode } = this.#process;
-    if (exitCode !== null || signalCode !== null) return Promise.resolve();
-    return new Promise((resolve) => this.#process.once('exit', () => resolve()));
+    if (exitCode === null && signalCode === null) await once(this.#process, 'exit');
   }
 }

@@ -1,13 +1,11 @@
 /** A waiter whose turn comes while it is to be ended: by then it is a holder. */
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { EtcdClient, Txn } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
-import { startEtcd } from '../../servers/etcd-server.ts';
-import { Bed } from './fault-bed.ts';
+import { Bed, sharedServer } from './fault-bed.ts';
 
-const server = await startEtcd();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 /** A client that does something before it deletes this key for the first time. */
 function before(key: string, act: () => Promise<unknown>): EtcdClient {

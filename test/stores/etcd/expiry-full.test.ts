@@ -1,15 +1,15 @@
 /** A server without room for anything new: what is held stays so, and what is over still ends. */
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { etcdFacts } from '../../../src/clients/facts/etcd-facts.ts';
 import { put } from '../../clients/etcd/scene.ts';
-import { startEtcd } from '../../servers/etcd-server.ts';
+import { mortal, TTL_MS } from '../../methods/faults/expiry.ts';
 import { until } from '../../support/until.ts';
-import { LossyScene, mortal, TTL_MS } from './lossy-scene.ts';
+import { sharedServer } from './fault-bed.ts';
+import { LossyScene } from './lossy-scene.ts';
 
 const QUOTA = 6_000_000;
 
-const server = await startEtcd({ config: [`--quota-backend-bytes=${QUOTA}`] });
-afterAll(() => server.close());
+const server = await sharedServer({ config: [`--quota-backend-bytes=${QUOTA}`] });
 
 /** Until its alarm goes off. */
 async function fill(scene: LossyScene): Promise<bigint> {

@@ -2,20 +2,18 @@
  * Requests that were given up, and are carried out when all that speaks against them has passed:
  * their claims do not live on with others on the same lease.
  */
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { claimOf, inBeds } from '../../methods/faults/bed.ts';
-import { startEtcd } from '../../servers/etcd-server.ts';
-import { LossyScene, mortal, TTL_MS } from './lossy-scene.ts';
+import { mortal } from '../../methods/faults/expiry.ts';
+import { sharedServer } from './fault-bed.ts';
+import { LossyScene } from './lossy-scene.ts';
 
-const server = await startEtcd();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 const inBed = inBeds(() => new LossyScene(server));
 
 inBed('a claim that comes after its tombstone has passed enters no queue', async (scene) => {
-  const [kept, late, next] = [mortal('kept'), mortal('late'), mortal('next')];
-  await scene.lossy.claim([kept]);
-  await scene.claimInVain(late);
+  const [kept, late] = await scene.keptAndLate();
   expect(await scene.lossy.release([{ ...late, unanswered: true }])).toEqual([false]);
   const tombstone = scene.keys.tombstone(late.id);
   expect(await scene.entryOf(tombstone)).toBeDefined();
@@ -23,14 +21,13 @@ inBed('a claim that comes after its tombstone has passed enters no queue', async
   await scene.arrive();
   expect(await scene.stands(late)).toBe(false);
   // Others come and go as before, on the same lease.
+  const next = mortal('next');
   expect(await scene.lossy.claim([next])).toMatchObject([{ state: 'held' }]);
   expect(await scene.leaseOf(next)).toBe(await scene.leaseOf(kept));
 });
 
 inBed('so does one whose release was lost as well', async (scene) => {
-  const [kept, late] = [mortal('kept'), mortal('late')];
-  await scene.lossy.claim([kept]);
-  await scene.claimInVain(late);
+  const [kept, late] = await scene.keptAndLate();
   await scene.releaseInVain(late);
   await scene.aHeartbeat(kept);
   await scene.arrive();
@@ -38,9 +35,7 @@ inBed('so does one whose release was lost as well', async (scene) => {
 });
 
 inBed('one that came too early for that is deleted with the next heartbeat', async (scene) => {
-  const [kept, late] = [mortal('kept'), mortal('late')];
-  await scene.lossy.claim([kept]);
-  await scene.claimInVain(late);
+  const [kept, late] = await scene.keptAndLate();
   await scene.lossy.release([late]);
   // As if its time had passed.
   await scene.client.txn({ success: [{ delete: { key: scene.keys.tombstone(late.id) } }] });
@@ -50,9 +45,7 @@ inBed('one that came too early for that is deleted with the next heartbeat', asy
 });
 
 inBed('a claim that was made again is not deleted, and comes but once', async (scene) => {
-  const [kept, again] = [mortal('kept'), mortal('again')];
-  await scene.lossy.claim([kept]);
-  await scene.claimInVain(again);
+  const [kept, again] = await scene.keptAndLate();
   const [status] = await scene.lossy.claim([again]);
   await scene.aHeartbeat(kept, again);
   await scene.arrive();
@@ -83,20 +76,16 @@ inBed('claims that miss the mark of their lease are sent again', async (scene) =
 });
 
 inBed('a lease that ends with its mark is replaced at once', async (scene) => {
-  const [kept, late] = [claimOf('kept', { ttlMs: TTL_MS }), claimOf('late', { ttlMs: TTL_MS })];
-  await scene.lossy.claim([kept]);
-  await scene.claimInVain(late);
+  const [kept] = await scene.keptAndLate();
   await scene.aHeartbeat(kept);
   await scene.client.revoke(await scene.leaseOf(kept));
-  const next = [claimOf('next', { ttlMs: TTL_MS }), claimOf('more', { ttlMs: TTL_MS })];
+  const next = [mortal('next'), mortal('more')];
   expect(await scene.lossy.claim(next)).toMatchObject([{ state: 'held' }, { state: 'held' }]);
   expect(await scene.lossy.renew([kept])).toEqual([{ state: 'gone', why: 'expired' }]);
 });
 
 inBed('a claim that was found again ends with the others of its lease', async (scene) => {
-  const [kept, late] = [mortal('kept'), mortal('late')];
-  await scene.lossy.claim([kept]);
-  await scene.claimInVain(late);
+  const [kept, late] = await scene.keptAndLate();
   await scene.aHeartbeat(kept);
   await scene.client.revoke(await scene.leaseOf(kept));
   const [other, left] = [mortal('other'), mortal('left')];

@@ -15,25 +15,22 @@ import {
   endsOfClaims,
   getIn,
   holders,
+  mortal,
   TTL_MS,
 } from '../../methods/faults/expiry.ts';
-import { startEtcd } from '../../servers/etcd-server.ts';
 import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { type Counting, counting } from './counting-client.ts';
-import { Bed } from './fault-bed.ts';
+import { Bed, sharedServer } from './fault-bed.ts';
 
 const inBed = inBeds(() => new Bed(server));
 
 const SLOW = ['--heartbeat-interval=400', '--election-timeout=4000'];
 /** The leases of `generous` are never shorter than 6 s: one and a half times a slow election. */
-const [server, generous] = await Promise.all([startEtcd(), startEtcd({ config: SLOW })]);
+const [server, generous] = await Promise.all([sharedServer(), sharedServer({ config: SLOW })]);
 const looking = etcdClient(server.clientUrl);
-afterAll(async () => {
-  looking.close();
-  await Promise.all([server.close(), generous.close()]);
-});
+afterAll(() => looking.close());
 
 /** As etcdctl writes it. */
 async function leaseOf({ keys }: Bed, { resource, id }: Claim): Promise<string> {
@@ -53,7 +50,7 @@ endsOfClaims(
 
 inBed('a claim that nobody renews ends, although others keep its lease', async (bed) => {
   const [store, other] = [bed.store(server), bed.store(server)];
-  const [kept, left] = [claimOf('kept', { ttlMs: TTL_MS }), claimOf('left', { ttlMs: TTL_MS })];
+  const [kept, left] = [mortal('kept'), mortal('left')];
   await claim(store, kept, left);
   expect(await leaseOf(bed, kept)).toBe(await leaseOf(bed, left));
   await beating(store, [kept], async () => (await holders(other, 'left')) === 0);
@@ -91,7 +88,7 @@ inBed('a new claim gets a lease with most of its life', async (bed) => {
 
 inBed('nobody is promised more than the store will keep', async (bed) => {
   const store = bed.store(server);
-  const [kept, left] = [claimOf('kept', { ttlMs: TTL_MS }), claimOf('left', { ttlMs: TTL_MS })];
+  const [kept, left] = [mortal('kept'), mortal('left')];
   await claim(store, kept, left);
   await sleep(TTL_MS / 2);
   const asked = performance.now();
@@ -110,7 +107,7 @@ inBed('a lease that cannot be had holds up no claim on another', async (bed) => 
   const never = new Promise<never>((_, reject) => (refuse = reject));
   const grant: EtcdClient['grant'] = (ms) => (ms === 7000 ? never : client.grant(ms));
   const store = bed.storeOf({ ...client, grant });
-  const [stuck, next] = [claimOf('stuck', { ttlMs: 7000 }), claimOf('next', { ttlMs: TTL_MS })];
+  const [stuck, next] = [claimOf('stuck', { ttlMs: 7000 }), mortal('next')];
   const claiming = claim(store, stuck, next);
   const other = bed.store(server);
   await until('was the other held', async () => (await holders(other, 'next')) === 1);

@@ -1,17 +1,38 @@
 /** etcd as the fault tests of all stores see it. */
 import type { Store } from 'holdfast';
 import { type EtcdOptions, etcdStore } from 'holdfast/etcd';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
 import { etcdStoreOf } from '../../../src/stores/etcd/etcd-store.ts';
 import { KeySpace } from '../../../src/stores/etcd/layout.ts';
 import { Bed as AnyBed, type Place, type StoreOptions } from '../../methods/faults/bed.ts';
-import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import {
+  type EtcdServer,
+  type EtcdOptions as ServerOptions,
+  startEtcd,
+} from '../../servers/etcd-server.ts';
 import { until } from '../../support/until.ts';
 
 /** Claims live as long as they want to, so that `maxTtl` is nothing. */
-export type Options = StoreOptions & EtcdOptions;
+export type Options = StoreOptions & Pick<EtcdOptions, 'prefix'>;
+
+/** Of all tests of a file. */
+export async function sharedServer(options?: ServerOptions): Promise<EtcdServer> {
+  const server = await startEtcd(options);
+  afterAll(() => server.close());
+  return server;
+}
+
+/** From now on it tells nothing of what was before. */
+export async function compact(server: EtcdServer): Promise<void> {
+  const json = await server.etcdctl('put', 'x', 'y', '--write-out=json');
+  const { header } = JSON.parse(json) as { readonly header: { readonly revision: number } };
+  await server.etcdctl('compact', `${header.revision}`);
+}
+
+/** A key, and its lease if it has one. */
+type Kept = { readonly key: string; readonly lease?: number };
 
 let beds = 0;
 
@@ -34,11 +55,9 @@ export class Bed extends AnyBed<Options, EtcdServer> {
   }
 
   /** On servers of a cluster: whoever of them is asked, answers. */
-  storeOn(servers: readonly Place[], options: Options = {}): Store {
-    const { prefix = this.prefix, maxWaiters } = options;
-    const known = maxWaiters === undefined ? { prefix } : { prefix, maxWaiters };
+  storeOn(servers: readonly Place[], { prefix = this.prefix }: Options = {}): Store {
     const address = `etcd://${servers.map(({ host, port }) => `${host}:${port}`)}`;
-    return this.use(etcdStore(address, known));
+    return this.use(etcdStore(address, { prefix }));
   }
 
   /** With a client that is not as others. */
@@ -56,24 +75,17 @@ export class Bed extends AnyBed<Options, EtcdServer> {
 
   /** No claims; and what is kept for a while has a lease that ends by itself. */
   async expectNothingLeft(server: EtcdServer): Promise<void> {
-    // Whom a release did not reach in time passes by itself.
-    await until('were all claims over', async () => (await this.#claims(server)).length === 0);
-    const leases = (await this.#keys(server)).map(({ lease }) => lease ?? 0);
-    expect(leases.filter((lease) => lease === 0)).toEqual([]);
+    // Whom a release did not reach in time passes by itself. Tombstones have no name, notes no id.
+    const isClaim = ({ key }: Kept): boolean => key.includes('/') && !key.startsWith('%/');
+    await until('were all claims over', async () => !(await this.#kept(server)).some(isClaim));
+    expect((await this.#kept(server)).filter(({ lease = 0 }) => lease === 0)).toEqual([]);
   }
 
-  async #claims(server: EtcdServer): Promise<string[]> {
-    const names = (await this.#keys(server)).map(({ key }) => key.slice(this.prefix.length));
-    // Tombstones have no name, and notes no id.
-    return names.filter((name) => name.includes('/') && !name.startsWith('%/'));
-  }
-
-  async #keys(server: EtcdServer): Promise<{ readonly key: string; readonly lease?: number }[]> {
+  async #kept(server: EtcdServer): Promise<Kept[]> {
     const json = await server.etcdctl('get', '--prefix', this.prefix, '--write-out=json');
-    const { kvs = [] } = JSON.parse(json) as { kvs?: { key: string; lease?: number }[] };
-    return kvs.map(({ key, lease }) => {
-      const text = Buffer.from(key, 'base64').toString();
-      return lease === undefined ? { key: text } : { key: text, lease };
-    });
+    const { kvs = [] } = JSON.parse(json) as { kvs?: Kept[] };
+    const below = (key: string): string =>
+      Buffer.from(key, 'base64').toString().slice(this.prefix.length);
+    return kvs.map((each) => ({ ...each, key: below(each.key) }));
   }
 }

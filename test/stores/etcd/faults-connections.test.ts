@@ -1,12 +1,10 @@
 /** The network between a process and the server is gone, halfway gone, or slow. */
-import { afterAll, describe } from 'vitest';
+import { describe } from 'vitest';
 import { holdersFaults, lateness } from '../../methods/faults/connections.ts';
 import { recordFaults } from '../../methods/faults/records.ts';
-import { startEtcd } from '../../servers/etcd-server.ts';
-import { Bed } from './fault-bed.ts';
+import { Bed, sharedServer } from './fault-bed.ts';
 
-const server = await startEtcd();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 const newBed = (): Bed => new Bed(server);
 

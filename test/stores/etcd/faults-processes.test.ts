@@ -1,12 +1,10 @@
-import { afterAll, describe } from 'vitest';
+import { describe } from 'vitest';
 import { handOverFaults } from '../../methods/faults/hand-over.ts';
 import { processFaults } from '../../methods/faults/processes.ts';
 import { bookingFaults } from '../../methods/faults/several-locks.ts';
-import { startEtcd } from '../../servers/etcd-server.ts';
-import { Bed } from './fault-bed.ts';
+import { Bed, sharedServer } from './fault-bed.ts';
 
-const server = await startEtcd();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 describe('a process that holds', () => processFaults(() => new Bed(server)));
 

@@ -3,18 +3,19 @@ import { etcdFence } from 'holdfast/fence';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { afterAll, expect, test } from 'vitest';
 import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
-import { clientOf, put, valuesOf } from '../../clients/etcd/scene.ts';
-import { startEtcd } from '../../servers/etcd-server.ts';
+import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
+import { put, valuesOf } from '../../clients/etcd/scene.ts';
+import { sharedServer } from './fault-bed.ts';
 
-const server = await startEtcd();
-afterAll(() => server.close());
+const server = await sharedServer();
+const etcd = etcdClient(server.url);
+afterAll(() => etcd.close());
 
 const fence = etcdFence();
 const at = (resource: string) => ({ resource, lineage: 'one' });
 const writing = (key: string, value: string) => ({ success: [{ put: { key, value } }] });
 
 function fixtureFor(resource: string): FenceFixture {
-  const etcd = clientOf(server.url);
   const key = `number of ${resource}`;
   const look = async (): Promise<number> => Number((await valuesOf(etcd, key))[key] ?? 0);
   return {
@@ -30,7 +31,6 @@ function fixtureFor(resource: string): FenceFixture {
 fenceConformance({ test, create: fixtureFor });
 
 test('a holder that enters anew is safe from its own earlier writes', async () => {
-  const etcd = clientOf(server.url);
   const before = await fence.enter(etcd, { ...at('c'), token: 33n });
   const after = await fence.enter(etcd, { ...at('c'), token: '33' });
   await expect(before.write(writing('data/c', 'late'))).rejects.toThrow(/entered again/);
@@ -38,7 +38,6 @@ test('a holder that enters anew is safe from its own earlier writes', async () =
 });
 
 test("the caller's own comparisons choose the branch, and are no matter of the fence", async () => {
-  const etcd = clientOf(server.url);
   const entry = await fence.enter(etcd, { ...at('d'), token: 33n });
   const absent = { key: 'data/d', target: 'version', is: '=', to: 0n } as const;
   const once = { compare: [absent], ...writing('data/d', '1') };
@@ -50,7 +49,6 @@ test("the caller's own comparisons choose the branch, and are no matter of the f
 });
 
 test('a reader writes nothing, in no branch, and reads what it likes', async () => {
-  const etcd = clientOf(server.url);
   const read = (token: bigint) => fence.enter(etcd, { ...at('e'), token, kind: 'read' });
   const reader = await read(9n);
   expect((await read(8n)).check).toEqual([]);
@@ -69,7 +67,6 @@ test('a reader writes nothing, in no branch, and reads what it likes', async () 
 });
 
 test('resources are told apart byte by byte; a deleted fence lets no old entry write', async () => {
-  const etcd = clientOf(server.url);
   const names = ['g', 'G', 'g ', 'g\0', 'g/h', 'g%2Fh', 'ß'.repeat(256)];
   for (const name of names) await fence.enter(etcd, { ...at(name), token: 5n });
   for (const name of names) {
@@ -81,7 +78,6 @@ test('resources are told apart byte by byte; a deleted fence lets no old entry w
 });
 
 test('what is no lease, no fence or no prefix is refused', async () => {
-  const etcd = clientOf(server.url);
   await expect(fence.enter(etcd, { ...at('h'), token: 0n })).rejects.toThrow(/fencing token/);
   for (const text of ['no JSON', '{}', '{"lineage":"one"}', '{"lineage":"one","token":"x"}']) {
     await put(etcd, 'mine/h', text);
@@ -96,7 +92,6 @@ test('what is no lease, no fence or no prefix is refused', async () => {
 });
 
 test('its comparison serves every client: here, etcd over JSON', async () => {
-  const etcd = clientOf(server.url);
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const entry = await fence.enter(etcd, { ...at('i'), token: 33n });
   const write = async (value: string): Promise<boolean> => {
@@ -116,7 +111,6 @@ test('its comparison serves every client: here, etcd over JSON', async () => {
 });
 
 test('an entry looks again if another was made since it looked', async () => {
-  const etcd = clientOf(server.url);
   let enterAnother = async (): Promise<unknown> => fence.enter(etcd, { ...at('j'), token: 2n });
   const slow: Pick<EtcdClient, 'txn'> = {
     async txn(txn) {

@@ -1,17 +1,14 @@
 /** What claims that wait are told by the watch of their queue, when that is not as usual. */
 import { type Store, StoreError } from 'holdfast';
-import type { Claim, ClaimStatus } from 'holdfast/store';
-import { afterAll, expect } from 'vitest';
+import type { Claim, ClaimStatus, HeldStatus } from 'holdfast/store';
+import { expect } from 'vitest';
 import type { EtcdClient, EtcdWatcher, Txn } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { claimOf, inTurn } from '../../methods/faults/bed.ts';
-import { startEtcd } from '../../servers/etcd-server.ts';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
-import { Bed } from './fault-bed.ts';
+import { Bed, compact, sharedServer } from './fault-bed.ts';
 
-const server = await startEtcd();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 const inBed = inTurn(() => new Bed(server));
 
@@ -67,7 +64,7 @@ inBed('what came before the queue was read is not told after it', async (bed) =>
 });
 
 inBed('who waits hears of its turn although the server has forgotten a part', async (bed) => {
-  const proxy = bed.serve(await TcpProxy.start(server.port));
+  const { proxy } = await bed.behindProxy();
   const heard = hearing(`http://${proxy.host}:${proxy.port}`);
   const [others, own] = [bed.store(server), bed.storeOf(heard.client)];
   const [holder, waiter, passing] = [claimOf('a'), claimOf('a'), claimOf('a')];
@@ -81,11 +78,7 @@ inBed('who waits hears of its turn although the server has forgotten a part', as
   proxy.refuse();
   proxy.reset();
   await others.release([passing]);
-  await others.claim([claimOf('elsewhere')]);
-  const { header } = JSON.parse(await server.etcdctl('get', 'x', '--write-out=json')) as {
-    readonly header: { readonly revision: number };
-  };
-  await server.etcdctl('compact', `${header.revision}`);
+  await compact(server);
   await proxy.accept();
   await others.release([holder]);
   await until('was it told', async () => hints.some((hint) => hint?.state === 'held'));
@@ -130,20 +123,21 @@ interface Follower {
   readonly asked: Txn[];
   /** Called once, before the next of these is sent. */
   before: () => Promise<unknown>;
+  /** The watch of `own` tells nothing any more. */
+  late: boolean;
 }
 
 const nothing = async (): Promise<void> => {};
 
-async function follower(
-  bed: Bed,
-  { changed }: Pick<Late, 'changed'>,
-  maxWaiters?: number,
-): Promise<Follower> {
+async function follower(bed: Bed, maxWaiters?: number): Promise<Follower> {
   const client = etcdClient(server.url);
-  const asked: Txn[] = [];
   const spied: EtcdClient = {
     ...client,
-    watch: (watcher) => client.watch({ ...watcher, changed: changed(watcher) }),
+    watch: (watcher) =>
+      client.watch({
+        ...watcher,
+        changed: (...news) => follows.late || watcher.changed(...news),
+      }),
     async txn(txn) {
       asked.push(txn);
       const { before } = follows;
@@ -152,11 +146,11 @@ async function follower(
       return client.txn(txn);
     },
   };
-  const own = bed.storeOf(spied, maxWaiters);
-  const others = bed.store(server);
+  const asked: Txn[] = [];
+  const [own, others] = [bed.storeOf(spied, maxWaiters), bed.store(server)];
   const [held] = await others.claim([claimOf('a')]);
-  const { token } = held as Extract<ClaimStatus, { state: 'held' }>;
-  const follows = { own, others, token, asked, before: nothing as () => Promise<unknown> };
+  const { token } = held as HeldStatus;
+  const follows: Follower = { own, others, token, asked, before: nothing, late: false };
   await until('does it follow', async () => {
     const claim = claimOf('a');
     await own.claim([claim]);
@@ -168,36 +162,12 @@ async function follower(
   return follows;
 }
 
-interface Late {
-  readonly changed: (watcher: EtcdWatcher) => EtcdWatcher['changed'];
-  /** Tells what was held back, and holds back nothing more. */
-  catchUp(): void;
-  late: boolean;
-}
-
-/** Watches that hold changes back while it is `late`. */
-function lateness(): Late {
-  let held: (() => void)[] = [];
-  const changed: Late['changed'] = (watcher) => (changes, revision) => {
-    const tell = (): void => watcher.changed(changes, revision);
-    if (late.late) held.push(tell);
-    else tell();
-  };
-  const catchUp = (): void => {
-    late.late = false;
-    for (const tell of held) tell();
-    held = [];
-  };
-  const late: Late = { changed, catchUp, late: false };
-  return late;
-}
-
 function isReading({ success }: Txn): boolean {
   return success.some((operation) => 'range' in operation);
 }
 
 inBed('a claim of a process that follows its queue reads nothing', async (bed) => {
-  const { own, asked } = await follower(bed, lateness());
+  const { own, asked } = await follower(bed);
   const claims = [claimOf('a'), claimOf('a'), claimOf('a', { kind: 'read' })];
   const statuses: ClaimStatus[] = [];
   for (const claim of claims) statuses.push(...(await own.claim([claim])));
@@ -210,32 +180,29 @@ inBed('a claim of a process that follows its queue reads nothing', async (bed) =
 });
 
 inBed('it reads the queue if its watch is late, and the next claim does not wait', async (bed) => {
-  const late = lateness();
-  const { own, asked } = await follower(bed, late);
-  late.late = true;
+  const follows = await follower(bed);
+  const { own, asked } = follows;
+  follows.late = true;
   expect(await own.claim([claimOf('a')])).toMatchObject([{ state: 'waiting', ahead: 1 }]);
   expect(asked.splice(0).map(isReading)).toEqual([false, true]);
   expect(await own.claim([claimOf('a')])).toMatchObject([{ state: 'waiting', ahead: 2 }]);
   // It asks whether the whole queue is empty, as one that follows nothing.
   expect(asked[0]?.compare?.[0]).toHaveProperty('end');
-  late.catchUp();
 });
 
 inBed('it stays if only those behind it are too many', async (bed) => {
-  const late = lateness();
-  const follows = await follower(bed, late, 1);
-  late.late = true;
+  const follows = await follower(bed, 1);
+  follows.late = true;
   // The other one comes after its own claim, and before it reads the queue.
   const other = (): Promise<unknown> => follows.others.claim([claimOf('a')]);
   follows.before = async () => {
     follows.before = other;
   };
   expect(await follows.own.claim([claimOf('a')])).toMatchObject([{ state: 'waiting', ahead: 1 }]);
-  late.catchUp();
 });
 
 inBed('it is told how the hold before it ended if it is admitted after all', async (bed) => {
-  const follows = await follower(bed, lateness());
+  const follows = await follower(bed);
   const { own, others, token } = follows;
   follows.before = async () => others.evict?.('a', token, { reason: 'test', now: true });
   expect(await own.claim([claimOf('a')])).toMatchObject([

@@ -3,14 +3,11 @@ import { createLocks } from 'holdfast';
 import { etcdClient, etcdStore } from 'holdfast/etcd';
 import { afterAll, expect, it } from 'vitest';
 import { claimOf } from '../../methods/faults/bed.ts';
-import { startEtcd } from '../../servers/etcd-server.ts';
+import { sharedServer } from './fault-bed.ts';
 
-const server = await startEtcd();
+const server = await sharedServer();
 const client = etcdClient(server.clientUrl);
-afterAll(async () => {
-  client.close();
-  await server.close();
-});
+afterAll(() => client.close());
 
 it('is used by several stores, and closed by none', async () => {
   const locks = createLocks(etcdStore(client));

@@ -1,17 +1,16 @@
 /** Locks and elections that are shared with etcd's own program, and so with programs in Go. */
-import { evict, type Locks, list } from 'holdfast';
+import { evict, type Lock, type Locks, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import type { EtcdOptions } from 'holdfast/etcd';
-import { afterAll, expect, test } from 'vitest';
-import { claimOf, inBeds, sleep } from '../../methods/faults/bed.ts';
-import { startEtcd } from '../../servers/etcd-server.ts';
+import { expect, test } from 'vitest';
+import { claimOf, inBeds, sleep, stand } from '../../methods/faults/bed.ts';
+import { listed } from '../../support/listed.ts';
 import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
 import { Etcdctl } from './etcdctl.ts';
-import { Bed } from './fault-bed.ts';
+import { Bed, sharedServer } from './fault-bed.ts';
 
-const server = await startEtcd();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 const inBed = inBeds(() => new Both());
 
@@ -27,20 +26,6 @@ class Both extends Bed {
   theirs(...args: readonly string[]): Etcdctl {
     return this.use(new Etcdctl(server, ...args));
   }
-}
-
-/** So many hold and so many wait, whoever they are. */
-async function stand(locks: Locks, name: string, holders: number, waiters: number): Promise<void> {
-  await until(`did ${holders} hold and ${waiters} wait`, async () => {
-    const queue = await locks.inspect(name);
-    return queue.holders.length === holders && queue.waiters.length === waiters;
-  });
-}
-
-async function listed(locks: Locks, prefix: string): Promise<string[]> {
-  const names: string[] = [];
-  for await (const name of list(locks, prefix)) names.push(name);
-  return names;
 }
 
 /** Nobody else gets what is held while so much passes: far longer than a message takes. */
@@ -100,7 +85,7 @@ test.concurrent.each([
   const holder = bed.theirs('lock', key);
   await holder.holds(key);
   expect(await locks.mutex(name).tryAcquire()).toBeNull();
-  expect(await listed(locks, name)).toEqual([name]);
+  expect(await listed(list(locks, name))).toEqual([name]);
   await holder.stop();
   await (await patiently(locks.mutex(name))).release();
 });
@@ -121,20 +106,18 @@ inBed('the locks below a name are none of its own', async (bed) => {
   const { read } = locks.rwLock(name);
   await (await read.acquire()).release();
   await stand(locks, name, 0, 0);
-  expect(await listed(locks, name)).toEqual([]);
+  expect(await listed(list(locks, name))).toEqual([]);
 });
 
 inBed('among readers and permits, one of etcd has everything alone', async (bed) => {
-  const [books, seats] = [`books of ${bed.name}`, `seats of ${bed.name}`];
   const locks = bed.ours();
-  const reader = (): Promise<{ release(): Promise<void> }> =>
-    patiently(bed.ours().rwLock(books).read);
-  const seat = (): Promise<{ release(): Promise<void> }> =>
-    patiently(bed.ours().semaphore(seats, { limit: 5 }));
-  for (const [name, enter] of [
-    [books, reader],
-    [seats, seat],
-  ] as const) {
+  const kinds: Readonly<Record<string, (name: string) => Lock>> = {
+    books: (name) => bed.ours().rwLock(name).read,
+    seats: (name) => bed.ours().semaphore(name, { limit: 5 }),
+  };
+  for (const [kind, lock] of Object.entries(kinds)) {
+    const name = `${kind} of ${bed.name}`;
+    const enter = () => patiently(lock(name));
     const before = [await enter(), await enter()];
     const stranger = bed.theirs('lock', name);
     await stand(locks, name, 2, 1);

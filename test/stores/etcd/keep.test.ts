@@ -1,21 +1,19 @@
 /** Records of work that is done: how many leases they need, and what stands in etcd for them. */
 import type { Claim } from 'holdfast/store';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { etcdStoreOf } from '../../../src/stores/etcd/etcd-store.ts';
 import { entryOf } from '../../clients/etcd/scene.ts';
 import { claimOf, inTurn } from '../../methods/faults/bed.ts';
 import { expectOwnRecords, type Keeping } from '../../methods/faults/records.ts';
-import { startEtcd } from '../../servers/etcd-server.ts';
 import { until } from '../../support/until.ts';
 import { counting } from './counting-client.ts';
-import { Bed } from './fault-bed.ts';
+import { Bed, sharedServer } from './fault-bed.ts';
 
 const HOUR_MS = 3_600_000;
 
-const server = await startEtcd();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 const inBed = inTurn(() => new Bed(server));
 

@@ -5,14 +5,10 @@ import { expect } from 'vitest';
 import type { EtcdClient, KeyValue, Txn } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { entryOf } from '../../clients/etcd/scene.ts';
-import { claimOf } from '../../methods/faults/bed.ts';
+import { mortal, TTL_MS } from '../../methods/faults/expiry.ts';
 import type { EtcdServer } from '../../servers/etcd-server.ts';
-import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
-
-/** Nobody dies of old age on a busy machine, and tombstones can be waited for. */
-export const TTL_MS: number = paced(3000);
 
 const UNKNOWN = { retryable: true, outcome: 'unknown' } as const;
 
@@ -25,7 +21,6 @@ export class LossyScene extends Bed {
   constructor(server: EtcdServer) {
     super(server);
     this.client = this.use(etcdClient(server.clientUrl));
-    const { grant, keepAlive, revoke, timeToLive, watch } = this.client;
     const txn: EtcdClient['txn'] = (asked) => {
       if (this.#losing === '' || !written(asked).includes(this.#losing)) {
         return this.client.txn(asked);
@@ -34,14 +29,21 @@ export class LossyScene extends Bed {
       this.#lost.push(asked);
       return Promise.reject(new StoreError('No answer came.', UNKNOWN));
     };
-    const close = (): void => {};
-    this.lossy = this.storeOf({ grant, keepAlive, revoke, timeToLive, watch, txn, close });
+    this.lossy = this.storeOf({ ...this.client, txn, close: () => {} });
   }
 
   /** Nobody hears of it. */
   async claimInVain(claim: Claim): Promise<void> {
     this.#losing = claim.id;
     expect(await this.lossy.claim([claim])).toMatchObject([{ state: 'error' }]);
+  }
+
+  /** One that lives, and another on the same lease, whose claim got no answer. */
+  async keptAndLate(): Promise<readonly [kept: Claim, late: Claim]> {
+    const [kept, late] = [mortal('kept'), mortal('late')];
+    await this.lossy.claim([kept]);
+    await this.claimInVain(late);
+    return [kept, late];
   }
 
   async releaseInVain(claim: Claim): Promise<void> {
@@ -84,8 +86,4 @@ export class LossyScene extends Bed {
 
 function written(txn: Txn): string {
   return JSON.stringify(txn, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
-}
-
-export function mortal(resource: string): Claim {
-  return claimOf(resource, { ttlMs: TTL_MS });
 }

@@ -4,19 +4,18 @@ import { createLocks } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { etcdStore } from 'holdfast/etcd';
 import { etcdFence } from 'holdfast/fence';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { clientOf } from '../../clients/etcd/scene.ts';
 import { useAll } from '../../methods/faults/verbs.ts';
-import { startEtcd } from '../../servers/etcd-server.ts';
+import { sharedServer } from './fault-bed.ts';
 
 const page = readFileSync('docs/stores/etcd.md', 'utf8');
 const [, commands = ''] = /^```sh\n(etcdctl role add locks[\s\S]*?)^```$/m.exec(page) ?? [];
 
 const LOGIN = { username: 'locks', password: 'secret' };
 
-const server = await startEtcd({ users: [] });
+const server = await sharedServer({ users: [] });
 const endpoints = [server.url];
-afterAll(() => server.close());
 beforeAll(async () => {
   for (const command of commands.trim().split('\n')) {
     const [program, ...args] = command.split(' ');

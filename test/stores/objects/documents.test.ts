@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { objectDocuments } from '../../../src/stores/objects/documents.ts';
 import { examined } from '../../cli/examined.ts';
 import { missing } from '../../servers/programs.ts';
+import { listed } from '../../support/listed.ts';
 import { cutting, documentsTests, sharedServer } from '../document/service.ts';
 import { objectsAt, startBucket } from './bucket.ts';
 
@@ -32,7 +33,6 @@ test('the doctor asks the service whether it compares, and for its clock', async
   const found = await examined(`s3://locks/locks/?${at}`, env);
   expect(found.server?.says).toBe('the bucket locks, of a service that tells no version');
   // What it has written to find out is no lock.
-  const listed: string[] = [];
-  for await (const name of documents().list?.('') ?? []) listed.push(name);
-  expect(listed.filter((name) => name.includes('doctor'))).toEqual(['holdfast-doctor']);
+  const names = await listed(documents().list?.(''));
+  expect(names.filter((name) => name.includes('doctor'))).toEqual(['holdfast-doctor']);
 });

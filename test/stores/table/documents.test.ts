@@ -6,6 +6,7 @@ import { migrate, migrationText } from '../../../src/stores/table/open-url.ts';
 import { examined } from '../../cli/examined.ts';
 import { PRODUCTS, type Server } from '../../database-locks/bed.ts';
 import { type Client, type Open, on } from '../../database-locks/clients.ts';
+import { listed } from '../../support/listed.ts';
 import { cutting, documentsTests } from '../document/service.ts';
 
 describe.each(PRODUCTS)('$name', ({ start, clients, plain }) => {
@@ -77,9 +78,7 @@ describe.each(PRODUCTS)('$name', ({ start, clients, plain }) => {
     const names = Array.from({ length: 1001 }, (_, n) => `page ${n}`);
     const puts = names.map((name) => some.put(name, '1', undefined));
     expect(await Promise.all(puts)).not.toContain('other');
-    const found: string[] = [];
-    for await (const name of some.list?.('page ') ?? []) found.push(name);
-    expect(found.sort()).toEqual(names.sort());
+    expect((await listed(some.list?.('page '))).sort()).toEqual(names.sort());
   });
 
   test('a table that is not there, and what is no pool, are refused', async () => {

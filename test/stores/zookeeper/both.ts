@@ -2,7 +2,7 @@
 import { downgrade, type Lease, type Locks } from 'holdfast';
 import { expect } from 'vitest';
 import { failedWith } from '../../../src/clients/zookeeper/errors.ts';
-import { sleep } from '../../methods/faults/bed.ts';
+import { sleep, stand } from '../../methods/faults/bed.ts';
 import type { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import type { ZookeeperServer } from '../../servers/zookeeper-server.ts';
 import { patiently } from '../../support/patiently.ts';
@@ -65,13 +65,12 @@ export class Both extends Bed {
 
   /** These are in, by the order in which they came, and nobody else gets in. */
   async expectInside(...numbers: readonly number[]): Promise<void> {
-    const inside = (): number[] => [...this.#inside].sort((a, b) => a - b);
     await until(`were ${numbers} inside`, async () => {
       if (this.#trouble) throw this.#trouble;
       return numbers.every((n) => this.#inside.has(n));
     });
     await sleep(MOMENT_MS);
-    expect(inside()).toEqual(numbers);
+    expect([...this.#inside].sort((a, b) => a - b)).toEqual(numbers);
   }
 
   async goes(number: number): Promise<void> {
@@ -87,11 +86,7 @@ export class Both extends Bed {
   /** So many hold and so many wait, as we see it. */
   async stand(holders: number, waiters: number): Promise<void> {
     this.#observer ??= this.ours();
-    const locks = this.#observer;
-    await until(`did ${holders} hold and ${waiters} wait`, async () => {
-      const queue = await locks.inspect(this.name);
-      return queue.holders.length === holders && queue.waiters.length === waiters;
-    });
+    await stand(this.#observer, this.name, holders, waiters);
   }
 
   /** Adds one to the number that a node has, so many times, under the mutex alone. */

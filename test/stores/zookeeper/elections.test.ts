@@ -3,7 +3,6 @@ import { createLocks } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { expect, test } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
@@ -13,7 +12,7 @@ test('an observer whose session has ended goes on in another one', async () => {
   const strict = await startZookeeper({ config: ['maxSessionTimeout=4000'] });
   await using bed = new Bed(strict);
   bed.serve(strict);
-  const proxy = bed.serve(await TcpProxy.start(strict.port));
+  const { proxy } = await bed.behindProxy();
   const locks = createLocks(bed.store(proxy));
   bed.use({ close: () => locks.close({ drain: 0 }) });
   const standings = createElection(locks, 'office').observe({ every: 50 });

@@ -5,7 +5,7 @@
 import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { zookeeperClient } from 'holdfast/zookeeper';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { RightsSession } from '../../clients/zookeeper/rights.ts';
 import { claimOf, inBeds, sleep } from '../../methods/faults/bed.ts';
 import {
@@ -14,22 +14,20 @@ import {
   endsOfClaims,
   getIn,
   holders,
+  mortal,
   TTL_MS,
 } from '../../methods/faults/expiry.ts';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { type Counting, counting } from './counting-client.ts';
-import { Bed } from './fault-bed.ts';
+import { type Counting, counting } from './clients.ts';
+import { Bed, sharedServer } from './fault-bed.ts';
 
 /** The sessions of `generous` are never shorter than 6 s, those of `strict` never longer than 4. */
 const [server, generous, strict] = await Promise.all([
-  startZookeeper(),
-  startZookeeper({ config: ['minSessionTimeout=6000'] }),
-  startZookeeper({ config: ['maxSessionTimeout=4000'] }),
+  sharedServer(),
+  sharedServer({ config: ['minSessionTimeout=6000'] }),
+  sharedServer({ config: ['maxSessionTimeout=4000'] }),
 ]);
-afterAll(() => Promise.all([server, generous, strict].map((each) => each.close())));
 
 const inBed = inBeds(() => new Bed(server));
 
@@ -71,24 +69,22 @@ inBed('a claim is not held after it has ended, though its session lives', async 
 });
 
 inBed('nobody is promised more than the server keeps, however old it is', async (bed) => {
-  const proxy = bed.serve(await TcpProxy.start(server.port));
+  const { proxy } = await bed.behindProxy();
   const other = bed.store(server);
   const ages = [0, 300, 900, 1500, 2100];
-  const stores = ages.map(() => bed.store(proxy));
-  const promised = ages.map(async (age, n) => {
-    const store = stores[n] as Store;
-    await claim(store, claimOf(`first${n}`, { ttlMs: TTL_MS }));
+  const promises = ages.map(async (age, n) => {
+    const store = bed.store(proxy);
+    await claim(store, mortal(`first${n}`));
     await sleep(age);
     const at = performance.now();
-    const [status] = await claim(store, claimOf(`r${n}`, { ttlMs: TTL_MS }));
+    const [status] = await claim(store, mortal(`r${n}`));
     // All have what they wanted.
     expect(leftMsOf(status)).toBeGreaterThan(TTL_MS * 0.75);
     return { at, leftMs: leftMsOf(status) };
   });
-  await Promise.all(promised);
+  const promised = await Promise.all(promises);
   proxy.set({ flow: 'swallow' });
-  const granted = promised.map(async (promise, n) => {
-    const { at, leftMs } = await promise;
+  const granted = promised.map(async ({ at, leftMs }, n) => {
     const next = claimOf(`r${n}`);
     await claim(other, next);
     await getIn(other, next);
@@ -98,7 +94,7 @@ inBed('nobody is promised more than the server keeps, however old it is', async 
 });
 
 inBed('a release that does not arrive is sent again by the store itself', async (bed) => {
-  const proxy = bed.serve(await TcpProxy.start(server.port));
+  const { proxy } = await bed.behindProxy();
   const [store, other] = [bed.store(proxy), bed.store(server)];
   // They would outlive the test.
   const [kept, left] = [claimOf('kept'), claimOf('left')];
@@ -114,21 +110,21 @@ inBed('a release that does not arrive is sent again by the store itself', async 
 });
 
 inBed('a release that is refused is asked for again, now and then', async (bed) => {
-  const { store, counts } = counted(bed);
+  const { store, asked } = counted(bed);
   const session = bed.use(new RightsSession(server.url));
-  const held = claimOf('a', { ttlMs: TTL_MS });
+  const held = mortal('a');
   await claim(store, held);
   const queue = `${bed.path}/a`;
   const acl = await session.getAcl(queue);
   // All but to delete.
   await session.setAcl(queue, [{ scheme: 'world', id: 'anyone', perms: 1 + 2 + 4 + 16 }]);
-  const before = counts.get('multi') ?? 0;
+  asked();
   await expect(store.release([held])).rejects.toMatchObject({ reason: 'NOAUTH' });
   // One after the other would be hundreds; a tenth of the session is between two.
   await sleep(1000);
-  expect((counts.get('multi') ?? 0) - before).toBeLessThan(10);
+  expect(asked().multi).toBeLessThan(10);
   await session.setAcl(queue, acl);
-  const other = claimOf('other', { ttlMs: TTL_MS });
+  const other = mortal('other');
   await claim(store, other);
   await beating(store, [other], async () => (await bed.nodes('a')).length === 0);
 });
@@ -187,8 +183,7 @@ inBed('a claim that ends later does so in its own session, if that is long', asy
 
 inBed('a claim that ends later outlives its process, and not by much', async (bed) => {
   const [dying, living, other] = [bed.store(server), bed.store(server), bed.store(server)];
-  const terms = { ttlMs: TTL_MS };
-  const [died, lived] = [claimOf('died', terms), claimOf('lived', terms)];
+  const [died, lived] = [mortal('died'), mortal('lived')];
   await claim(dying, died);
   await claim(living, lived);
   const before = await sessionsOf(bed, 'died', 'lived');

@@ -3,17 +3,22 @@ import type { Store } from 'holdfast';
 import { type Claim, type ClaimStatus, MAX_PERMITS } from 'holdfast/store';
 import type { ZookeeperClient, ZookeeperSession, ZookeeperStoreOptions } from 'holdfast/zookeeper';
 import { zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
+import { afterAll } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import type { Stat } from '../../../src/clients/zookeeper/wire/requests.ts';
 import { Tree } from '../../../src/stores/zookeeper/layout.ts';
 import { zookeeperStoreOf } from '../../../src/stores/zookeeper/zookeeper-store.ts';
 import type { Place, StoreOptions } from '../../methods/faults/bed.ts';
 import { Bed as AnyBed, LONG_TTL_MS } from '../../methods/faults/bed.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import {
+  startZookeeper,
+  type ZookeeperServer,
+  type ZookeeperServerOptions,
+} from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 
 /** Claims live as long as their servers keep sessions, so that `maxTtl` is nothing. */
-export type Options = StoreOptions & ZookeeperStoreOptions;
+export type Options = StoreOptions & Pick<ZookeeperStoreOptions, 'path'>;
 
 export type QueueNode = { readonly path: string; readonly stat: Stat };
 
@@ -23,6 +28,13 @@ export const MUTEX: Terms = { kind: 'mutex', permits: 1, limit: 1 };
 export const READ: Terms = { kind: 'read', permits: 1, limit: MAX_PERMITS };
 export const WRITE: Terms = { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS };
 export const SEAT: Terms = { kind: 'permits', permits: 1, limit: 2 };
+
+/** Of all tests of a file. */
+export async function sharedServer(options?: ZookeeperServerOptions): Promise<ZookeeperServer> {
+  const server = await startZookeeper(options);
+  afterAll(() => server.close());
+  return server;
+}
 
 let beds = 0;
 
@@ -49,11 +61,9 @@ export class Bed extends AnyBed<Options, ZookeeperServer> {
   }
 
   /** On servers of an ensemble, or on what stands before them. */
-  storeOn(servers: readonly Place[], options: Options = {}): Store {
-    const { path = this.path, maxWaiters } = options;
-    const known = maxWaiters === undefined ? { path } : { path, maxWaiters };
+  storeOn(servers: readonly Place[], { path = this.path }: Options = {}): Store {
     const address = `zookeeper://${servers.map(({ host, port }) => `${host}:${port}`)}`;
-    return this.use(zookeeperStore(address, known));
+    return this.use(zookeeperStore(address, { path }));
   }
 
   /** With a client, or a clock, that is not as others. */

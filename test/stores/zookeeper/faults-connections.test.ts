@@ -1,18 +1,16 @@
 /** The network between a process and the server is gone, halfway gone, or slow. */
 import type { Lease, Locks } from 'holdfast';
-import { afterAll, describe, expect, test } from 'vitest';
-import { hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import { describe, expect, test } from 'vitest';
+import { hasWaiter, inBeds, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { holdersFaults, lateness } from '../../methods/faults/connections.ts';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
-import { Bed } from './fault-bed.ts';
+import { Bed, sharedServer } from './fault-bed.ts';
 
-const server = await startZookeeper();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 const newBed = (): Bed => new Bed(server);
+const inBed = inBeds(newBed);
 
 holdersFaults(newBed, { zookeeper: {} });
 
@@ -31,9 +29,8 @@ const QUEUES: Readonly<Record<string, Take>> = {
 };
 
 describe.concurrent('a path', () => {
-  test.concurrent('that is broken is known at once, and when it is back', async () => {
-    await using bed = newBed();
-    const proxy = bed.serve(await TcpProxy.start(server.port));
+  inBed('that is broken is known at once, and when it is back', async (bed) => {
+    const { proxy } = await bed.behindProxy();
     const lease = await patiently(bed.patientLocks(proxy).mutex('a'));
     expect(lease.state).toBe('held');
     proxy.refuse();
@@ -44,13 +41,11 @@ describe.concurrent('a path', () => {
     await proxy.accept();
     await until('was it confirmed', async () => lease.state === 'held');
     await lease.release();
-    await bed.leave();
-    await bed.expectNothingLeft(server);
+    await bed.end(server);
   });
 
-  test.concurrent('that breaks under the last words of a process lets others in', async () => {
-    await using bed = newBed();
-    const proxy = bed.serve(await TcpProxy.start(server.port));
+  inBed('that breaks under the last words of a process lets others in', async (bed) => {
+    const { proxy } = await bed.behindProxy();
     const [holding, waiting] = [bed.patientLocks(proxy), bed.patientLocks(server)];
     const lease = await patiently(holding.mutex('a'));
     const next = patiently(waiting.mutex('a'));
@@ -60,15 +55,14 @@ describe.concurrent('a path', () => {
     await holding.close();
     // Long before the session that has the node would have been over.
     await (await next).release();
-    await bed.leave();
-    await bed.expectNothingLeft(server);
+    await bed.end(server);
   });
 
   test.concurrent.each(Object.entries(QUEUES))(
     'that breaks again and again: each who waits gets in (%s)',
     async (name, take) => {
       await using bed = newBed();
-      const proxy = bed.serve(await TcpProxy.start(server.port));
+      const { proxy } = await bed.behindProxy();
       const all = Array.from({ length: 5 }, () => bed.patientLocks(proxy));
       const first = await take(bed.patientLocks(server), 0);
       const granted: bigint[] = [];
@@ -93,8 +87,7 @@ describe.concurrent('a path', () => {
       // Several who get in at one moment hear of it in any order.
       const byNumber = [...granted].sort((a, b) => (a < b ? -1 : 1));
       expect(name === 'a mutex' ? granted : byNumber).toEqual(inOrder);
-      await bed.leave();
-      await bed.expectNothingLeft(server);
+      await bed.end(server);
     },
   );
 });

@@ -71,6 +71,7 @@ async function sceneAt(
 }
 
 type End = () => void | Promise<void>;
+type Befall = (server: ZookeeperServer) => End;
 
 /** Until it rejoins the others, at the end of the test at the latest. */
 function cutOff(server: ZookeeperServer): End {
@@ -100,13 +101,24 @@ function once(work: End): End {
 }
 
 function pause(server: ZookeeperServer): End {
-  const end = (): void => server.resume();
   server.pause();
-  onTestFinished(end);
-  return end;
+  return once(() => server.resume());
 }
 
-async function contained(mode: Mode, befall: (server: ZookeeperServer) => End): Promise<void> {
+/** A process that knows another server than the one that this befalls goes there. */
+async function served(mode: Mode, ttl: number, befall: Befall): Promise<void> {
+  await using bed = new Bed();
+  const server = await inMode(mode, ensemble);
+  const scene = await sceneAt(bed, server, ttl);
+  const end = befall(server);
+  await confirmed(scene);
+  await scene.expectUndisturbed(0);
+  await end();
+  await ensemble.followers();
+  await scene.leave(await ensemble.leader());
+}
+
+async function contained(mode: Mode, befall: Befall): Promise<void> {
   await using bed = new Bed();
   await expectContained(bed, ensemble, { cut: await inMode(mode, ensemble), befall });
 }
@@ -131,17 +143,8 @@ describe('an ensemble', () => {
     await scene.leave(await ensemble.leader());
   });
 
-  test('whose leader is cut off serves who knows another one', async () => {
-    await using bed = new Bed();
-    const leader = await inMode('leader', ensemble);
-    const scene = await sceneAt(bed, leader, LONG_TTL_MS);
-    const end = disconnect(leader);
-    await confirmed(scene);
-    await scene.expectUndisturbed(0);
-    await end();
-    await ensemble.followers();
-    await scene.leave(await ensemble.leader());
-  });
+  test('whose leader is cut off serves who knows another one', () =>
+    served('leader', LONG_TTL_MS, disconnect));
 
   test('tells who knows but a leader that is cut off, before it grants anything', () =>
     contained('leader', disconnect));
@@ -178,16 +181,8 @@ describe('an ensemble', () => {
 describe('an ensemble that is slow to notice', () => {
   serversWith(SLOW_TO_NOTICE);
 
-  test('whose follower is cut off serves who knows another one', async () => {
-    await using bed = new Bed();
-    const follower = await inMode('follower', ensemble);
-    const scene = await sceneAt(bed, follower, MOVING_TTL_MS);
-    const end = cutOff(follower);
-    await confirmed(scene);
-    await scene.expectUndisturbed(0);
-    await end();
-    await scene.leave(await ensemble.leader());
-  });
+  test('whose follower is cut off serves who knows another one', () =>
+    served('follower', MOVING_TTL_MS, cutOff));
 
   test('tells who knows but a follower that is cut off, before it grants anything', () =>
     contained('follower', cutOff));

@@ -1,11 +1,9 @@
-import { afterAll, describe } from 'vitest';
+import { describe } from 'vitest';
 import { processFaults } from '../../methods/faults/processes.ts';
 import { bookingFaults } from '../../methods/faults/several-locks.ts';
-import { startZookeeper } from '../../servers/zookeeper-server.ts';
-import { Bed } from './fault-bed.ts';
+import { Bed, sharedServer } from './fault-bed.ts';
 
-const server = await startZookeeper();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 describe('a process that holds', () => processFaults(() => new Bed(server)));
 

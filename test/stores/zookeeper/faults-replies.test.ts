@@ -3,17 +3,15 @@
  * node at most while it is wanted, and none when it is not, however its requests were lost.
  */
 import { downgrade, isLockError, type Lease, type Locks, tryAllOf } from 'holdfast';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { Bed } from './fault-bed.ts';
+import { Bed, sharedServer } from './fault-bed.ts';
 
-const server = await startZookeeper();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 const WAYS = ['toServer', 'toClient'] as const;
 
@@ -55,8 +53,7 @@ class CutBed extends Bed {
     }
     // Some are longer than what was sent.
     expect(cuts).toBeGreaterThan(CUTS.length / 5);
-    await this.leave();
-    await this.expectNothingLeft(server);
+    await this.end(server);
   }
 }
 
@@ -138,10 +135,7 @@ cutting('a claim that is sent again, and its release, too', (bed) => {
   const store = bed.store(bed.proxy);
   return async () => {
     const claim = claimOf('a');
-    await until('was it granted', async () => {
-      const [status] = await store.claim([claim]);
-      return status?.state === 'held';
-    });
+    await until('was it granted', async () => (await store.claim([claim]))[0]?.state === 'held');
     expect(await bed.nodes('a')).toHaveLength(1);
     await again(() => store.release([claim]));
     expect(await bed.nodes('a')).toEqual([]);
@@ -163,7 +157,7 @@ cutting('a hold that ends later', (bed) => {
 test.concurrent.each(WAYS)('a hold that ends later in a session of its own (%s)', async (way) => {
   await using bed = new Bed(server);
   const moved = CUTS.filter((_, n) => n % 3 === 0).map(async (cutAfter) => {
-    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const { proxy } = await bed.behindProxy();
     const store = bed.store(proxy);
     const claim = claimOf(`a${cutAfter}`, { ttlMs: paced(3000) });
     const [status] = await store.claim([claim]);

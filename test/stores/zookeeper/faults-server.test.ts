@@ -1,6 +1,6 @@
 /** The server dies, stands still, or ends sessions. */
-import { describe, expect, test } from 'vitest';
-import { hasWaiter } from '../../methods/faults/bed.ts';
+import { describe, expect } from 'vitest';
+import { hasWaiter, onServer } from '../../methods/faults/bed.ts';
 import { loneServer } from '../../methods/faults/server.ts';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import { patiently } from '../../support/patiently.ts';
@@ -11,10 +11,9 @@ serversOfTheirOwn();
 
 describe.concurrent('a server', () => {
   loneServer(() => new Bed());
+  const it = onServer(() => new Bed());
 
-  test.concurrent('ends the session of a holder, who is told why; the next gets it', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
+  it('ends the session of a holder, who is told why; the next gets it', async (bed, server) => {
     const [holding, waiting] = [bed.patientLocks(server), bed.patientLocks(server)];
     const lease = await patiently(holding.mutex('a'));
     const next = patiently(waiting.mutex('a'));
@@ -29,13 +28,10 @@ describe.concurrent('a server', () => {
     await (await next).release();
     // It gets a new one.
     await (await holding.mutex('a').acquire()).release();
-    await bed.leave();
-    await bed.expectNothingLeft(server);
+    await bed.end(server);
   });
 
-  test.concurrent('ends the session of a waiter, who comes again', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
+  it('ends the session of a waiter, who comes again', async (bed, server) => {
     const [holding, waiting] = [bed.patientLocks(server), bed.patientLocks(server)];
     const lease = await patiently(holding.mutex('a'));
     const next = patiently(waiting.mutex('a'));
@@ -50,7 +46,6 @@ describe.concurrent('a server', () => {
     await lease.release();
     expect((await next).takeover).toEqual({ reason: 'released', token: lease.token });
     await (await next).release();
-    await bed.leave();
-    await bed.expectNothingLeft(server);
+    await bed.end(server);
   });
 });

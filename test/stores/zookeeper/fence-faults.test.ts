@@ -1,16 +1,16 @@
 /** The fence in ZooKeeper, over connections that break, are slow, or lose what they carry. */
 import { isLockError } from 'holdfast';
 import type { ZookeeperEntry, ZookeeperNodes } from 'holdfast/fence';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { type Proxied, startProxied, startSession } from '../../clients/zookeeper/sessions.ts';
-import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
+import { around } from './clients.ts';
+import { sharedServer } from './fault-bed.ts';
 import { at, dataAt, fence, LONG, textAt, writing } from './fence-bed.ts';
 
-const server = await startZookeeper();
-afterAll(() => server.close());
+const server = await sharedServer();
 beforeAll(async () => {
   // So that the first thing that an entry writes is the fence.
   const session = zookeeperClient(server.url).start();
@@ -22,20 +22,15 @@ const sessionHere = (): ZookeeperSession => startSession({ servers: [server.addr
 
 const proxied = (): Promise<Proxied> => startProxied(server.port, LONG);
 
-type Fate = <T>(write: () => Promise<T>) => Promise<T>;
+type Fate = (write: () => Promise<unknown>) => Promise<unknown>;
 
 /** The session, whose first write, a create or a set, meets this fate. */
 function withFate(session: ZookeeperSession, fate: Fate): ZookeeperNodes {
   const fates = [fate];
-  const met: Fate = (write) => (fates.pop() ?? ((write) => write()))(write);
-  return {
-    timeoutMs: session.timeoutMs,
-    now: () => session.now(),
-    sync: (within) => session.sync(within),
-    getData: (path, within) => session.getData(path, within),
-    create: (path, making) => met(() => session.create(path, making)),
-    multi: (steps, within) => met(() => session.multi(steps, within)),
-  };
+  return around(session, (method, ask) => {
+    const met = ['create', 'multi'].includes(method) ? fates.pop() : undefined;
+    return met ? met(async () => ask()) : ask();
+  });
 }
 
 async function versionOf(session: ZookeeperSession, resource: string): Promise<number> {

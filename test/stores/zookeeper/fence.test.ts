@@ -1,23 +1,21 @@
 /** The fence where the guarded data is in ZooKeeper. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { isLockError } from 'holdfast';
 import { type ZookeeperEntry, zookeeperFence } from 'holdfast/fence';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { nodeName } from '../../../src/clients/zookeeper/paths.ts';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { startSession } from '../../clients/zookeeper/sessions.ts';
 import { javaProgram, startZookeeper } from '../../servers/zookeeper-server.ts';
 import { closing } from '../../support/closing.ts';
+import { directory } from '../../support/directory.ts';
+import { sharedServer } from './fault-bed.ts';
 import { at, bytes, dataAt, fence, LONG, textAt, writing } from './fence-bed.ts';
 
-const server = await startZookeeper();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 const sessionHere = (): ZookeeperSession => startSession({ servers: [server.address] }, LONG);
 
@@ -165,8 +163,7 @@ test('its check serves every client', async () => {
 });
 
 test('no entry has the version that would be checked as any', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = directory();
   const file = fileURLToPath(new URL('children/worn-node.java', import.meta.url));
   const nodes = ['/holdfast-fence', '/holdfast-fence/worn'];
   const [program = '', ...args] = await javaProgram(file, folder, ...nodes, '-3');

@@ -3,23 +3,21 @@
  * on its downgraded readers keep their place, which is played here.
  */
 import { randomUUID } from 'node:crypto';
-import { evict, type Lock, list, type Member } from 'holdfast';
+import { evict, list, type Member } from 'holdfast';
 import { afterAll, expect, test } from 'vitest';
 import { inBeds, sleep } from '../../methods/faults/bed.ts';
-import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { listed } from '../../support/listed.ts';
 import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
 import { Both, MOMENT_MS, type Sides, type Wish } from './both.ts';
 import { startCurator } from './curator.ts';
+import { sharedServer } from './fault-bed.ts';
 
 const inBed = inBeds(() => new Both(sides));
 
-const server = await startZookeeper();
+const server = await sharedServer();
 const sides: Sides = { server, curator: await startCurator(server) };
-afterAll(async () => {
-  await sides.curator.kill();
-  await server.close();
-});
+afterAll(() => sides.curator.kill());
 
 interface Line {
   readonly who: string;
@@ -133,16 +131,15 @@ const STRANGER: Partial<Member['holder']> = { host: '127.0.0.1', pid: 0, label: 
 inBed('strangers are shown, as we are to them', async (bed) => {
   await bed.lineUp('java read', 'ours read', 'java write', 'ours write');
   const { holders, waiters } = await bed.ours().inspect(bed.name);
-  expect([...holders, ...waiters].map(({ kind }) => kind)).toEqual([
-    ...['read', 'read', 'write', 'write'],
+  const own = { holder: { pid: process.pid } };
+  expect([...holders, ...waiters]).toMatchObject([
+    { kind: 'read', holder: STRANGER },
+    { kind: 'read', ...own },
+    { kind: 'write', holder: STRANGER },
+    { kind: 'write', ...own },
   ]);
-  expect(holders[0]?.holder).toMatchObject(STRANGER);
-  expect(waiters[0]?.holder).toMatchObject(STRANGER);
-  expect(holders[1]?.holder).toMatchObject({ pid: process.pid });
-  const [first, ...others] = [...holders, ...waiters].map(({ number }) => number);
-  for (const [n, number] of others.entries()) {
-    expect(number).toBeGreaterThan([first, ...others][n] ?? 0n);
-  }
+  const numbers = [...holders, ...waiters].map(({ number }) => number);
+  expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => (a < b ? -1 : 1)));
   const thread = sides.curator.thread();
   const readers = await thread.ask('participants', 'read', bed.lock);
   const writers = await thread.ask('participants', 'write', bed.lock);
@@ -150,9 +147,7 @@ inBed('strangers are shown, as we are to them', async (bed) => {
   expect(seen.map((path) => path.slice(`${bed.lock}/_c_${randomUUID()}-`.length))).toEqual([
     ...['__READ__0000000000', '__READ__0000000001', '__WRIT__0000000002', '__WRIT__0000000003'],
   ]);
-  const names: string[] = [];
-  for await (const name of list(bed.ours())) names.push(name);
-  expect(names).toEqual([bed.name]);
+  expect(await listed(list(bed.ours()))).toEqual([bed.name]);
 });
 
 inBed('a LeaderSelector has the mutex of its path while it leads', async (bed) => {
@@ -234,29 +229,19 @@ inBed('a holder in Java that offered to is asked to leave, and leaves', async (b
 inBed('strange nodes in the directory of a lock harm nobody', async (bed) => {
   await bed.looking.create(bed.path);
   await bed.looking.create(bed.lock, { kind: 'container' });
-  await bed.looking.create(`${bed.lock}/strange`);
-  await bed.looking.create(`${bed.lock}/locks`);
-  await bed.looking.create(`${bed.lock}/locks/_c_${randomUUID()}-lock-0000000000`);
-  await bed.looking.create(`${bed.lock}/leases`);
+  const strange = ['strange', 'locks', `locks/_c_${randomUUID()}-lock-0000000000`, 'leases'];
+  for (const path of strange) await bed.looking.create(`${bed.lock}/${path}`);
   await sides.curator.thread().acquire('latch', bed.lock);
   await until('was there a latch', async () => (await bed.children()).length === 4);
   expect((await bed.ours().inspect(bed.name)).holders).toEqual([]);
+  let inside = 0;
   for (const kind of ['mutex', 'write'] as const) {
-    const lock = (): Lock => {
-      const locks = bed.ours();
-      return kind === 'mutex' ? locks.mutex(bed.name) : locks.rwLock(bed.name)[kind];
-    };
-    const thread = sides.curator.thread();
-    const lease = await patiently(lock());
-    const java = thread.acquire(kind, bed.lock);
-    await bed.stand(1, 1);
-    const next = patiently(lock());
-    await bed.stand(1, 2);
-    await lease.release();
-    await java;
-    await bed.stand(1, 1);
-    await thread.release(kind, bed.lock);
-    await (await next).release();
+    await bed.lineUp(`ours ${kind}`, `java ${kind}`, `ours ${kind}`);
+    for (const waiters of [2, 1, 0]) {
+      await bed.expectInside(inside);
+      await bed.stand(1, waiters);
+      await bed.goes(inside++);
+    }
     await bed.stand(0, 0);
   }
 });

@@ -2,21 +2,18 @@
 import type { Store } from 'holdfast';
 import type { Claim } from 'holdfast/store';
 import { type ZookeeperClient, zookeeperClient } from 'holdfast/zookeeper';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { claimOf, inTurn } from '../../methods/faults/bed.ts';
 import { expectOwnRecords, type Keeping } from '../../methods/faults/records.ts';
-import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
-import { counting } from './counting-client.ts';
-import { Bed as AnyBed } from './fault-bed.ts';
-import { striking } from './striking-client.ts';
+import { counting, striking } from './clients.ts';
+import { Bed as AnyBed, sharedServer } from './fault-bed.ts';
 
 const HOUR_MS = 3_600_000;
 const RECORD = { text: 'done', ms: HOUR_MS };
 
-const server = await startZookeeper();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 const inBed = inTurn(() => new Bed());
 
@@ -74,11 +71,11 @@ inBed('a deletion that comes late does not meet a new record of that name', asyn
   random = always;
   const folder = bed.tree.recordsBeside('work');
   await store.keep(claim, RECORD);
-  const multis = counted.counts.get('multi') ?? 0;
+  counted.asked();
   let go: () => void = () => {};
   // The next one is the deletion, for it has first to look.
   strike('multi', new Promise<void>((resolve) => (go = resolve)));
-  await until('was it to be deleted', async () => counted.counts.get('multi') === multis + 1);
+  await until('was it to be deleted', async () => counted.asked().multi === 1);
   // Somebody else is quicker, and then something new is kept.
   await bed.looking.multi([
     { step: 'set', path: folder, data: Buffer.alloc(0) },
@@ -92,19 +89,19 @@ inBed('a deletion that comes late does not meet a new record of that name', asyn
 });
 
 inBed('a record costs one request, and what time it is one in a while', async (bed) => {
-  const { client, counts } = counting(zookeeperClient(server.url));
+  const { client, asked } = counting(zookeeperClient(server.url));
   const store = bed.keeping(client, never);
   const claim = await held(store, 'work');
   await store.keep(claim, RECORD);
   await store.keep(claim, RECORD);
-  const count = (name: string): number => counts.get(name) ?? 0;
-  const [multis, sets] = [count('multi'), count('setData')];
+  asked();
   for (let i = 0; i < 3; i++) {
     const { leftMs = 0 } = (await store.recall('work')) ?? {};
     expect(leftMs).toBeGreaterThan(HOUR_MS - 60_000);
     expect(leftMs).toBeLessThanOrEqual(HOUR_MS);
   }
-  expect([count('multi') - multis, count('setData') - sets]).toEqual([0, 1]);
+  const { multi = 0, setData = 0 } = asked();
+  expect([multi, setData]).toEqual([0, 1]);
 });
 
 inBed('a record whose answer is lost is there, and may be kept again', async (bed) => {

@@ -1,25 +1,17 @@
 /** Lists of all names, which may be longer than a connection takes, are in nobody's way. */
-import type { Store } from 'holdfast';
 import { type ZookeeperSession, zookeeperClient } from 'holdfast/zookeeper';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { MAX_ANSWER } from '../../../src/clients/zookeeper/wire/jute.ts';
 import { heardFrom } from '../../clients/zookeeper/sessions.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
-import { startZookeeper } from '../../servers/zookeeper-server.ts';
-import { counting } from './counting-client.ts';
-import { Bed } from './fault-bed.ts';
+import { listed } from '../../support/listed.ts';
+import { counting } from './clients.ts';
+import { Bed, sharedServer } from './fault-bed.ts';
 
-const server = await startZookeeper();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 /** Nearly as long as a server takes them. */
 const NAME_BYTES = 900_000;
-
-async function listed(store: Store): Promise<string[]> {
-  const names: string[] = [];
-  for await (const name of store.list?.('') ?? []) names.push(name);
-  return names;
-}
 
 test('a list that is too long fails alone, and says why', async () => {
   await using bed = new Bed(server);
@@ -27,15 +19,15 @@ test('a list that is too long fails alone, and says why', async () => {
   const store = bed.storeOf(client);
   const held = claimOf('held');
   expect(await store.claim([held])).toMatchObject([{ state: 'held' }]);
-  expect(await listed(store)).toEqual(['held']);
+  expect(await listed(store.list?.(''))).toEqual(['held']);
   const told = heardFrom(sessions[0] as ZookeeperSession);
   for (let n = 0; n <= MAX_ANSWER / NAME_BYTES; n++) {
     const name = String(n).padEnd(NAME_BYTES, 'x');
     await bed.looking.create(`${bed.path}/${name}`, { kind: 'container' });
   }
   const refusal = { reason: 'TOOLONG', retryable: false, outcome: 'failed' };
-  await expect(listed(store)).rejects.toMatchObject(refusal);
-  await expect(listed(store)).rejects.toMatchObject(refusal);
+  await expect(listed(store.list?.(''))).rejects.toMatchObject(refusal);
+  await expect(listed(store.list?.(''))).rejects.toMatchObject(refusal);
   // The connection that keeps the claims has not been lost.
   expect(told).toEqual([]);
   expect(sessions).toHaveLength(2);

@@ -1,58 +1,44 @@
 /** What locks cost: requests and round trips, whatever the number of those who wait. */
-import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { zookeeperClient } from 'holdfast/zookeeper';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
-import { claimOf } from '../../methods/faults/bed.ts';
+import { claimOf, inTurn } from '../../methods/faults/bed.ts';
 import { expectNoCost } from '../../methods/faults/pair-cost.ts';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { type Counting, counting } from './counting-client.ts';
-import { Bed, MUTEX, READ, type Terms, WRITE } from './fault-bed.ts';
+import { counting } from './clients.ts';
+import { Bed, MUTEX, READ, sharedServer, type Terms, WRITE } from './fault-bed.ts';
 
-const server = await startZookeeper();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 /** Timers are late, so that nobody asks for what concerns those who hold for longer. */
 const system = systemClock();
 const clock: Clock = { ...system, setTimeout: (run, ms) => system.setTimeout(run, ms * 1000) };
 
-interface Counted extends Pick<Counting, 'asked'> {
-  readonly store: Store;
-}
+const inBed = inTurn(() => new Bed(server));
 
-function countedStore(bed: Bed): Counted {
+function countedStore(bed: Bed) {
   const { client, asked } = counting(zookeeperClient(server.url));
   return { store: bed.storeOf(client, clock, 1000), asked };
-}
-
-/** The queue is there, and so is the session. */
-async function warm({ store, asked }: Counted, resource: string): Promise<void> {
-  const claim = claimOf(resource);
-  await store.claim([claim]);
-  await store.release([claim]);
-  asked();
 }
 
 const permits = (count: number): Terms => ({ kind: 'permits', permits: count, limit: 3 });
 
 describe('a lock', () => {
-  test('that is free makes no promise, and no timer for a request', async () => {
-    await using bed = new Bed(server);
+  inBed('that is free makes no promise, and no timer for a request', async (bed) => {
     await expectNoCost(bed.store(server));
   });
 
-  test('is taken with two requests, and released with one', async () => {
-    await using bed = new Bed(server);
-    const counted = countedStore(bed);
-    const { store, asked } = counted;
+  inBed('is taken with two requests, and released with one', async (bed) => {
+    const { store, asked } = countedStore(bed);
     for (const terms of [MUTEX, READ, WRITE, permits(2)]) {
       const { kind } = terms;
-      const claim = claimOf(kind, terms);
-      await warm(counted, `${kind}`);
+      const [first, claim] = [claimOf(kind), claimOf(kind, terms)];
+      // The queue is there then, and so is the session.
+      await store.claim([first]);
+      await store.release([first]);
+      asked();
       expect(await store.claim([claim])).toMatchObject([{ state: 'held' }]);
       expect([kind, asked()]).toEqual([kind, { createProtected: 1, getChildren: 1 }]);
       await store.release([claim]);
@@ -60,9 +46,8 @@ describe('a lock', () => {
     }
   });
 
-  test('is taken in one round trip, and released in another', async () => {
-    await using bed = new Bed(server);
-    const proxy = bed.serve(await TcpProxy.start(server.port));
+  inBed('is taken in one round trip, and released in another', async (bed) => {
+    const { proxy } = await bed.behindProxy();
     const store = bed.store(proxy);
     const delayMs = paced(100);
     const taken: number[] = [];
@@ -96,8 +81,7 @@ async function costs(waiters: number, ...turns: readonly Terms[]): Promise<numbe
     over++;
   };
   const told = async (n: number, status: ClaimStatus | undefined): Promise<void> => {
-    const { store } = parties[n] as Counted;
-    const [news] = status ? [status] : await store.renew([claims[n] as Claim]);
+    const news = status ?? (await parties[n]?.store.renew([claims[n] as Claim]))?.[0];
     if (news?.state === 'held') await leave(n);
   };
   for (const [n, { store }] of parties.entries()) {

@@ -4,15 +4,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Store } from 'holdfast';
-import type { Claim, HeldStatus } from 'holdfast/store';
+import type { Claim, ClaimStatus, HeldStatus } from 'holdfast/store';
 import { afterAll, expect, test } from 'vitest';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import type { Created } from '../../../src/clients/zookeeper/wire/requests.ts';
-import { claimOf, LONG_TTL_MS } from '../../methods/faults/bed.ts';
-import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { claimOf, inBeds, LONG_TTL_MS } from '../../methods/faults/bed.ts';
 import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
-import { ask, Bed, MUTEX, READ, SEAT, WRITE } from './fault-bed.ts';
+import { ask, Bed, MUTEX, READ, SEAT, sharedServer, WRITE } from './fault-bed.ts';
 
 /** The last number that a server gives. */
 const LAST = 2 ** 31 - 1;
@@ -22,6 +21,7 @@ const NEAR = LAST - 2;
 
 const KINDS = ['mutex', 'read', 'write'] as const;
 const MARKS = { mutex: 'lock-', read: '__READ__', write: '__WRIT__' } as const;
+const TERMS = { mutex: MUTEX, read: READ, write: WRITE } as const;
 
 const COUNTERS: Readonly<Record<string, number>> = {
   ...Object.fromEntries(
@@ -36,17 +36,14 @@ const COUNTERS: Readonly<Record<string, number>> = {
 };
 
 const counters = Object.entries(COUNTERS).map(([name, next]) => [`/holdfast/${name}`, next]);
-const server = await startZookeeper({ counters: Object.fromEntries(counters) });
+const server = await sharedServer({ counters: Object.fromEntries(counters) });
 const session = zookeeperClient(server.url).start();
-afterAll(async () => {
-  await session.close();
-  await server.close();
-});
+afterAll(() => session.close());
+
+const inBed = inBeds(() => new Bed(server));
 
 /** Where those counters are. */
 const AT = { path: '/holdfast' };
-
-const TERMS = { mutex: MUTEX, read: READ, write: WRITE } as const;
 
 /** A claim of Curator's. */
 async function stranger(name: string, kind: keyof typeof MARKS): Promise<Created> {
@@ -67,6 +64,14 @@ const HELD = { state: 'held' };
 const WAITING = { state: 'waiting' };
 const REFUSED = { state: 'error', error: { code: 'STORE', retryable: true, outcome: 'failed' } };
 
+/** It holds, and its token is above this one. */
+function tokenAbove(last: bigint, status: ClaimStatus | undefined): bigint {
+  expect(status).toMatchObject(HELD);
+  const { token } = status as HeldStatus;
+  expect(token).toBeGreaterThan(last);
+  return token;
+}
+
 test.concurrent.each(KINDS)('no %s claim joins others at such numbers', async (kind) => {
   await using bed = new Bed(server);
   for (const place of ['near', 'negative']) {
@@ -80,9 +85,7 @@ test.concurrent.each(KINDS)('no %s claim joins others at such numbers', async (k
     await session.delete(path);
     // Then it begins anew, and its tokens go on.
     const first = claimOf(name, TERMS[kind]);
-    const status = await ask(store, first);
-    expect(status).toMatchObject(HELD);
-    expect((status as HeldStatus).token).toBeGreaterThan(stat.czxid);
+    tokenAbove(stat.czxid, await ask(store, first));
     expect(await numbersIn(name)).toEqual([0]);
     expect(await ask(store, claimOf(name, TERMS.write))).toMatchObject(
       kind === 'mutex' ? { state: 'gone', why: 'mismatch' } : WAITING,
@@ -99,10 +102,7 @@ test.concurrent.each(KINDS)('a queue of %s claims begins anew in time', async (k
   let last = 0n;
   for (let n = 0; n < 12; n++) {
     const claim = claimOf(name, TERMS[kind]);
-    const status = await ask(store, claim);
-    expect(status).toMatchObject(HELD);
-    expect((status as HeldStatus).token).toBeGreaterThan(last);
-    last = (status as HeldStatus).token;
+    last = tokenAbove(last, await ask(store, claim));
     numbers.push(...(await numbersIn(name)));
     await store.release([claim]);
   }
@@ -127,8 +127,7 @@ test.concurrent.each(KINDS)('a queue of %s claims that is past all that goes on'
   await until('was it admitted', async () => (await store.renew([claim]))[0]?.state === 'held');
 });
 
-test.concurrent('who only tries gets in when nobody holds, and only then', async () => {
-  await using bed = new Bed(server);
+inBed('who only tries gets in when nobody holds, and only then', async (bed) => {
   const mutex = bed.patientLocks(server, AT).mutex('empty');
   const { path } = await stranger('empty', 'mutex');
   expect(await mutex.tryAcquire()).toBeNull();
@@ -138,8 +137,7 @@ test.concurrent('who only tries gets in when nobody holds, and only then', async
   expect(await numbersIn('empty')).toEqual([0]);
 });
 
-test.concurrent('of a crowd that comes to such a queue everybody gets in, one by one', async () => {
-  await using bed = new Bed(server);
+inBed('of a crowd that comes to such a queue everybody gets in, one by one', async (bed) => {
   let [inside, turns, last] = [0, 0, 0n];
   const come = async (): Promise<void> => {
     const lock = bed.patientLocks(server, AT).mutex('crowd');
@@ -160,11 +158,6 @@ test.concurrent('of a crowd that comes to such a queue everybody gets in, one by
   expect(Math.max(-1, ...(await numbersIn('crowd')))).toBeLessThan(100);
 });
 
-/** They come in this order, at once, so that a server names some while others are on their way. */
-async function come(store: Store, claims: readonly Claim[]): Promise<void> {
-  await Promise.all(claims.map((claim) => ask(store, claim)));
-}
-
 /** Whoever leaves lets in the next one, to the last. */
 async function expectInTurn(store: Store, claims: readonly Claim[], limit: number): Promise<void> {
   const queue = await store.inspect(claims[0]?.resource ?? '');
@@ -173,10 +166,7 @@ async function expectInTurn(store: Store, claims: readonly Claim[], limit: numbe
   let token = 0n;
   for (const [n, claim] of claims.entries()) {
     const next = claims[n + limit];
-    const [status] = await store.renew([claim]);
-    expect(status).toMatchObject(HELD);
-    expect((status as HeldStatus).token).toBeGreaterThan(token);
-    token = (status as HeldStatus).token;
+    token = tokenAbove(token, (await store.renew([claim]))[0]);
     if (next) expect((await store.renew([next]))[0]).toMatchObject(WAITING);
     await store.release([claim]);
     if (!next) continue;
@@ -194,7 +184,8 @@ test.concurrent.each(['both', 'half'])('permits keep their order: %s', async (na
   await using bed = new Bed(server);
   const store = bed.store(server, AT);
   const claims = seats(name, 12);
-  await come(store, claims);
+  // In this order, at once, so that a server names some while others are on their way.
+  await Promise.all(claims.map((claim) => ask(store, claim)));
   const numbers = await numbersIn(name);
   // How many are on their way together decides whether numbers repeat or are negative.
   const overflowed = new Set(numbers).size < numbers.length || Math.min(...numbers) < 0;
@@ -202,14 +193,12 @@ test.concurrent.each(['both', 'half'])('permits keep their order: %s', async (na
   await expectInTurn(store, claims, 2);
 });
 
-test.concurrent('permits that stand across the overflow are in the order of arrival', async () => {
-  await using bed = new Bed(server);
+inBed('permits that stand across the overflow are in the order of arrival', async (bed) => {
   const paths: string[] = [];
   for (const number of [LAST, LAST - 1, LAST, -(2 ** 31) + 1, -(2 ** 31)]) {
     const uuid = randomUUID().replace(/^(.{14})4/, '$18');
-    const data = JSON.stringify({
-      ...{ ttl: LONG_TTL_MS, holder: { host: 'test', pid: 1, since: paths.length } },
-    });
+    const holder = { host: 'test', pid: 1, since: paths.length };
+    const data = JSON.stringify({ ttl: LONG_TTL_MS, holder });
     const path = `/holdfast/played/_c_${uuid}-permits-1-of-2-${number}`;
     await session.create(path, { kind: 'ephemeral', data: Buffer.from(data) });
     paths.push(path);

@@ -5,14 +5,14 @@ import { createLocks, evict, type Locks, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import type { Acl, ZookeeperOptions, ZookeeperStoreOptions } from 'holdfast/zookeeper';
 import { zookeeperStore } from 'holdfast/zookeeper';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { RightsSession } from '../../clients/zookeeper/rights.ts';
 import { startSession } from '../../clients/zookeeper/sessions.ts';
 import { claimOf, hasWaiter, LONG_TTL_MS } from '../../methods/faults/bed.ts';
 import { useAll } from '../../methods/faults/verbs.ts';
 import { findProgram } from '../../servers/programs.ts';
-import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { closing } from '../../support/closing.ts';
+import { sharedServer } from './fault-bed.ts';
 
 const page = readFileSync('docs/stores/zookeeper.md', 'utf8');
 const [, commands = ''] = /^```sh\n(hash=[\s\S]*?)^```$/m.exec(page) ?? [];
@@ -29,8 +29,7 @@ const DENIED = {
   message: expect.stringMatching(/does not permit that\. Check auth and the ACL of the node/),
 };
 
-const server = await startZookeeper();
-afterAll(() => server.close());
+const server = await sharedServer();
 beforeAll(async () => {
   const stub = 'zkCli.sh() { printf "%s\\n" "$@"; }';
   const openssl = `openssl() { ${(await findProgram('openssl')).join(' ')} "$@"; }`;
@@ -149,10 +148,8 @@ test('a queue whose data may not be written: all but what is told of the last ho
   const open: readonly Acl[] = [{ scheme: 'world', id: 'anyone', perms: permissions('cdrwa') }];
   await nodeFor('cdrw', '/quiet');
   await nodeFor('cdr', '/quiet/a');
-  const [one, other] = [
-    locksOf({ acl: open }, { path: '/quiet' }),
-    locksOf({}, { path: '/quiet' }),
-  ];
+  const at = { path: '/quiet' };
+  const [one, other] = [locksOf({ acl: open }, at), locksOf({}, at)];
   const first = await one.mutex('a').acquire();
   const next = other.mutex('a').acquire();
   await hasWaiter(one, 'a');
@@ -160,11 +157,8 @@ test('a queue whose data may not be written: all but what is told of the last ho
   const second = await next;
   expect(second.takeover).toEqual({ reason: 'expired', token: first.token });
   expect(await evict(one, 'a', { token: second.token, reason: 'test', now: true })).toBe(true);
-  const store = zookeeperStore(server.url, { path: '/quiet' });
-  const elsewhere = zookeeperStore(server.url, { path: '/quiet' });
-  onTestFinished(async () => {
-    await Promise.all([store.close?.(), elsewhere.close?.()]);
-  });
+  const store = closing(zookeeperStore(server.url, at));
+  const elsewhere = closing(zookeeperStore(server.url, at));
   const claim = claimOf('a');
   expect(await store.claim([claim])).toMatchObject([{ state: 'held' }]);
   expect(await elsewhere.release([claim])).toEqual([true]);

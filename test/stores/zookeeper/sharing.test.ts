@@ -7,16 +7,14 @@ import type { Recipe } from '../../../src/stores/zookeeper/layout.ts';
 import { hasWaiter } from '../../methods/faults/bed.ts';
 import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { LEASE_MS, pairSuite } from '../../methods/sharing/pair-suite.ts';
-import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 import { newCurator } from './curator.ts';
-import { Bed } from './fault-bed.ts';
+import { Bed, sharedServer } from './fault-bed.ts';
 
 /** Of sessions in Java, as long as ours are. */
 const SESSION_MS = 1.5 * LEASE_MS;
 
-const server = await startZookeeper();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 describe.each([
   { name: 'InterProcessMutex', recipe: 'locks', kind: 'mutex' },

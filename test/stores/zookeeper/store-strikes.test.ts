@@ -1,18 +1,17 @@
 /** Single requests of the store fail, get no answer, or are late; nothing is left for ever. */
 import { randomUUID } from 'node:crypto';
 import type { Store } from 'holdfast';
+import type { Claim } from 'holdfast/store';
 import { zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { claimOf, hasWaiter, inBeds, sleep } from '../../methods/faults/bed.ts';
-import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { gate } from '../../support/gate.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { Bed as AnyBed, ask, SEAT, WRITE } from './fault-bed.ts';
-import { type Striking, striking } from './striking-client.ts';
+import { type Striking, striking } from './clients.ts';
+import { Bed as AnyBed, ask, SEAT, sharedServer, WRITE } from './fault-bed.ts';
 
-const server = await startZookeeper();
-afterAll(() => server.close());
+const server = await sharedServer();
 
 const inBed = inBeds(() => new Bed());
 
@@ -34,6 +33,16 @@ class Bed extends AnyBed {
   async count(resource: string): Promise<number> {
     return (await this.nodes(resource)).length;
   }
+
+  /** How many are in the queues of `tries`. */
+  async counts(): Promise<number[]> {
+    return [await this.count('a'), await this.count('b')];
+  }
+}
+
+/** Those of several locks in one step. */
+function tries(over: Partial<Claim> = {}): Claim[] {
+  return ['a', 'b'].map((name) => claimOf(name, { ...over, queue: false }));
 }
 
 inBed('a claim that is over while it is entered leaves no node', async (bed) => {
@@ -82,16 +91,16 @@ inBed('several tries make nothing if a claim comes after they have looked', asyn
   const { store, strike } = bed.struck();
   const other = bed.store(server);
   const [first, second] = [claimOf('b', SEAT), claimOf('b', SEAT)];
-  const tries = () => [claimOf('a', { queue: false }), claimOf('b', { ...SEAT, queue: false })];
+  const mixed = () => [claimOf('a', { queue: false }), claimOf('b', { ...SEAT, queue: false })];
   await ask(other, first);
   strike('multi', () => ask(other, second));
-  expect(await store.claimAll?.(tries())).toMatchObject([REFUSED, REFUSED]);
+  expect(await store.claimAll?.(mixed())).toMatchObject([REFUSED, REFUSED]);
   expect(await bed.count('b')).toBe(2);
   // Not even for a moment: it would be the node of a queue.
   expect(await bed.looking.exists(`${bed.path}/a`)).toBeUndefined();
   await other.release([second]);
   strike('multi', () => other.release([first]));
-  const claims = tries();
+  const claims = mixed();
   expect(await store.claimAll?.(claims)).toMatchObject([HELD, HELD]);
   expect(await store.release(claims)).toEqual([true, true]);
 });
@@ -99,14 +108,14 @@ inBed('several tries make nothing if a claim comes after they have looked', asyn
 inBed('several tries look again if one of their queues has come meanwhile', async (bed) => {
   const { store, strike } = bed.struck();
   const other = bed.store(server);
-  const claims = ['a', 'b'].map((name) => claimOf(name, { queue: false }));
+  const claims = tries();
   const quick = claimOf('b');
   strike('multi', async () => {
     await ask(other, quick);
     await other.release([quick]);
   });
   expect(await store.claimAll?.(claims)).toMatchObject([HELD, HELD]);
-  expect([await bed.count('a'), await bed.count('b')]).toEqual([1, 1]);
+  expect(await bed.counts()).toEqual([1, 1]);
   expect((await store.renew(claims)).map(({ state }) => state)).toEqual(['held', 'held']);
   expect(await store.release(claims)).toEqual([true, true]);
 });
@@ -122,8 +131,7 @@ inBed('several tries notice that a queue was removed and made again', async (bed
     await bed.looking.delete(`${bed.path}/b`);
     await ask(other, claimOf('b'));
   });
-  const claims = ['a', 'b'].map((name) => claimOf(name, { queue: false }));
-  expect(await store.claimAll?.(claims)).toMatchObject([REFUSED, REFUSED]);
+  expect(await store.claimAll?.(tries())).toMatchObject([REFUSED, REFUSED]);
   expect(await bed.looking.exists(`${bed.path}/a`)).toBeUndefined();
 });
 
@@ -132,21 +140,20 @@ test.concurrent.each(['unsent', 'lost', 'unanswered'] as const)(
   async (how) => {
     await using bed = new Bed();
     const { store, strike } = bed.struck();
-    const claims = ['a', 'b'].map((name) => claimOf(name, { queue: false }));
+    const claims = tries();
     strike('multi', how);
     const outcome = how === 'unsent' ? 'failed' : 'unknown';
     const failed = { state: 'error', error: { outcome } };
     expect(await store.claimAll?.(claims)).toMatchObject([failed, failed]);
-    const counts = async () => [await bed.count('a'), await bed.count('b')];
     const done = how === 'unanswered';
-    expect(await counts()).toEqual(done ? [1, 1] : [0, 0]);
+    expect(await bed.counts()).toEqual(done ? [1, 1] : [0, 0]);
     if (how !== 'unsent') {
       // A copy makes nothing, as long as nobody can know.
       const gone = { state: 'gone', why: 'unknown' };
       expect(await store.claimAll?.(claims)).toMatchObject([gone, gone]);
     }
     expect(await store.release(claims)).toEqual([done, done]);
-    expect(await counts()).toEqual([0, 0]);
+    expect(await bed.counts()).toEqual([0, 0]);
   },
 );
 
@@ -156,11 +163,11 @@ inBed('several tries with a lost reply are swept away after their TTL', async (b
   const other = claimOf('other', { ttlMs: TTL_MS });
   await ask(store, other);
   strike('multi', 'unanswered');
-  await store.claimAll?.(['a', 'b'].map((name) => claimOf(name, { ttlMs: TTL_MS, queue: false })));
-  expect([await bed.count('a'), await bed.count('b')]).toEqual([1, 1]);
+  await store.claimAll?.(tries({ ttlMs: TTL_MS }));
+  expect(await bed.counts()).toEqual([1, 1]);
   await until('were they gone', async () => {
     await store.renew([other]);
-    return (await bed.count('a')) + (await bed.count('b')) === 0;
+    return (await bed.counts()).every((count) => count === 0);
   });
 });
 
@@ -171,10 +178,8 @@ inBed('a claim that loses the mutex while it waits leaves with its leases', asyn
   await java.create(`${leases}/_c_${randomUUID()}-lease-`, { kind: 'ephemeral-sequential' });
   const store = zookeeperStore(server.url, { path, recipe: 'semaphore' });
   const locks = bed.locksOn(store, TTL_MS);
-  locks
-    .semaphore('a', { limit: 1 })
-    .acquire()
-    .catch(() => {});
+  const waiting = locks.semaphore('a', { limit: 1 }).acquire();
+  waiting.catch(() => {});
   await hasWaiter(locks, 'a');
   const lease = (await java.getChildren(leases)).children.find((name) => /permits/.test(name));
   const [gate] = (await java.getChildren(gates)).children;

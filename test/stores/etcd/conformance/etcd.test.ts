@@ -1,17 +1,14 @@
 /** The conformance suite on a real etcd. */
 import { etcdStore } from 'holdfast/etcd';
-import { afterAll } from 'vitest';
 import { etcdClient } from '../../../../src/clients/etcd/etcd-client.ts';
 import { etcdStoreOf } from '../../../../src/stores/etcd/etcd-store.ts';
 import { KeySpace } from '../../../../src/stores/etcd/layout.ts';
 import { movableClock } from '../../../methods/conformance/movable-clock.ts';
 import { suite } from '../../../methods/conformance/suite.ts';
-import { startEtcd } from '../../../servers/etcd-server.ts';
 import { HANG_MS, paced } from '../../../support/this-run.ts';
+import { sharedServer } from '../fault-bed.ts';
 
-const server = await startEtcd();
-afterAll(() => server.close());
-const address = server.clientUrl;
+const { clientUrl: address } = await sharedServer();
 const keys = new KeySpace('holdfast/');
 suite({
   create({ maxWaiters = 10_000 }) {

@@ -50,10 +50,12 @@ class Shelf {
 }
 
 /** As a program in Go with another wall clock would write it. */
-const theirs = (renewTime: string, seconds = LEASE_MS / 1000): LeaseSpec => ({
-  ...{ holderIdentity: 'go', leaseDurationSeconds: seconds, leaseTransitions: 7 },
+const theirs = (renewTime = '2026-01-01T00:00:00.000000Z'): LeaseSpec => ({
+  ...{ holderIdentity: 'go', leaseDurationSeconds: LEASE_MS / 1000, leaseTransitions: 7 },
   ...{ acquireTime: '2026-01-01T00:00:00.000000Z', renewTime },
 });
+
+const FREE: LeaseSpec = { ...theirs(), holderIdentity: '' };
 
 let clock: SimulatedClock;
 let shelf: Shelf;
@@ -73,6 +75,17 @@ function open(): SharedLease {
 const claimOf = (): Claim => anyClaim('lock', { ttlMs: LEASE_MS });
 
 const stateOf = async (claim: Claim): Promise<string> => (await ours.claim(claim)).state;
+
+/** A claim of ours that has the lease. */
+async function held(): Promise<Claim> {
+  const claim = claimOf();
+  expect(await stateOf(claim)).toBe('held');
+  return claim;
+}
+
+const lost = (): never => {
+  throw new Error('the connection broke');
+};
 
 describe('a lease of another', () => {
   it.each([
@@ -109,7 +122,7 @@ describe('a lease of another', () => {
   });
 
   it('counts for as long as it says itself', async () => {
-    shelf.put(theirs('2026-01-01T00:00:00.000000Z', 30));
+    shelf.put({ ...theirs(), leaseDurationSeconds: 30 });
     const claim = claimOf();
     expect(await stateOf(claim)).toBe('waiting');
     await clock.sleep(29_999);
@@ -117,14 +130,14 @@ describe('a lease of another', () => {
   });
 
   it('that was released is free at once', async () => {
-    shelf.put({ ...theirs('2026-01-01T00:00:00.000000Z'), holderIdentity: '' });
+    shelf.put(FREE);
     expect(await stateOf(claimOf())).toBe('held');
   });
 
   it('is not taken if it was renewed after the look', async () => {
-    shelf.put(theirs('2026-01-01T00:00:00.000000Z'));
+    shelf.put(theirs());
     const claim = claimOf();
-    await ours.claim(claim);
+    expect(await stateOf(claim)).toBe('waiting');
     await clock.sleep(LEASE_MS);
     shelf.put(theirs('2026-01-01T00:00:01.000000Z'));
     expect(await stateOf(claim)).toBe('waiting');
@@ -134,8 +147,7 @@ describe('a lease of another', () => {
 
 describe('a lease of ours', () => {
   it('is dated in another second by each renewal', async () => {
-    const claim = claimOf();
-    await ours.claim(claim);
+    const claim = await held();
     const seconds = new Set<string | undefined>();
     for (let n = 0; n < 5; n++) {
       await ours.renew(claim);
@@ -146,8 +158,7 @@ describe('a lease of ours', () => {
   });
 
   it('is not renewed once its time is over, though no other has taken it', async () => {
-    const claim = claimOf();
-    await ours.claim(claim);
+    const claim = await held();
     await clock.sleep(LEASE_MS);
     expect(await ours.renew(claim)).toEqual({ state: 'gone', why: 'expired' });
     expect(await ours.release(claim, 0)).toBe(false);
@@ -155,17 +166,15 @@ describe('a lease of ours', () => {
   });
 
   it('that another has taken is left to that one', async () => {
-    const claim = claimOf();
-    await ours.claim(claim);
-    shelf.put(theirs('2026-01-01T00:00:00.000000Z'));
+    const claim = await held();
+    shelf.put(theirs());
     expect(await ours.renew(claim)).toMatchObject({ state: 'gone', why: 'evicted' });
     expect(await ours.release(claim, 0)).toBe(false);
     expect(shelf.lease?.spec).toMatchObject({ holderIdentity: 'go' });
   });
 
   it('that another has ended, and none has taken, goes on', async () => {
-    const claim = claimOf();
-    await ours.claim(claim);
+    const claim = await held();
     for (let n = 0; n < 2; n++) {
       shelf.put({ ...shelf.lease?.spec, holderIdentity: '' });
       expect(await ours.renew(claim)).toMatchObject({ state: 'held', token: 1n });
@@ -174,20 +183,16 @@ describe('a lease of ours', () => {
   });
 
   it('that is taken back by a late renewal is not held after its release', async () => {
-    const claim = claimOf();
-    await ours.claim(claim);
+    const claim = await held();
     const ended = shelf.put({ ...shelf.lease?.spec, holderIdentity: '' });
-    shelf.instead = () => {
-      throw new Error('the connection broke');
-    };
+    shelf.instead = lost;
     await expect(ours.renew(claim)).rejects.toThrow(/broke/);
     await ours.release(claim, 0);
-    expect(await shelf.write('', theirs(''), ended)).toBe('other');
+    expect(await shelf.write('', theirs(), ended)).toBe('other');
   });
 
   it('that another has ended, and a third had since, is lost', async () => {
-    const claim = claimOf();
-    await ours.claim(claim);
+    const claim = await held();
     shelf.put({ ...shelf.lease?.spec, holderIdentity: '', leaseTransitions: 1 });
     expect(await ours.renew(claim)).toMatchObject({ state: 'gone', why: 'evicted' });
   });
@@ -203,7 +208,7 @@ describe('a lease of ours', () => {
 
 it.each([
   ['there is no lease yet', undefined],
-  ['it is free', { ...theirs('2026-01-01T00:00:00.000000Z'), holderIdentity: '' }],
+  ['it is free', FREE],
 ])('a claim that is granted while its release looks is not left behind: %s', async (_, lease) => {
   if (lease) shelf.put(lease);
   const claim = claimOf();
@@ -226,13 +231,7 @@ it.each([
 });
 
 describe('a claim without a reply', () => {
-  const lost = (): never => {
-    throw new Error('the connection broke');
-  };
-  const written = (claim: Claim): LeaseSpec => ({
-    ...theirs('2026-01-01T00:00:00.000000Z'),
-    holderIdentity: identityOf(claim),
-  });
+  const written = (claim: Claim) => ({ ...theirs(), holderIdentity: identityOf(claim) });
 
   it('that was carried out is found, and lives from before it was sent', async () => {
     const claim = claimOf();
@@ -246,7 +245,7 @@ describe('a claim without a reply', () => {
   });
 
   it('that comes after its release finds another version', async () => {
-    for (const lease of [undefined, { ...theirs(''), holderIdentity: '' }]) {
+    for (const lease of [undefined, FREE]) {
       const claim = claimOf();
       if (lease) shelf.put(lease);
       const named = shelf.lease;

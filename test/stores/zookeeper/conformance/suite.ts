@@ -1,7 +1,6 @@
 /** The conformance suite on a real ZooKeeper. */
 import type { Store } from 'holdfast';
 import { zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
-import { afterAll } from 'vitest';
 import type { OptionalVerb } from '../../../../src/contract/store.ts';
 import { type Recipe, Tree } from '../../../../src/stores/zookeeper/layout.ts';
 import { semaphoreStoreOf } from '../../../../src/stores/zookeeper/semaphore/semaphore-store.ts';
@@ -9,8 +8,8 @@ import type { ZookeeperStoreParts } from '../../../../src/stores/zookeeper/zooke
 import { zookeeperStoreOf } from '../../../../src/stores/zookeeper/zookeeper-store.ts';
 import { movableClock } from '../../../methods/conformance/movable-clock.ts';
 import { suite } from '../../../methods/conformance/suite.ts';
-import { startZookeeper } from '../../../servers/zookeeper-server.ts';
 import { HANG_MS, paced } from '../../../support/this-run.ts';
+import { sharedServer } from '../fault-bed.ts';
 
 const LACKS: Readonly<Record<Recipe, readonly OptionalVerb[]>> = {
   locks: ['raise', 'handOver'],
@@ -55,9 +54,7 @@ const FOR_WEEKS = {
 
 export async function zookeeperSuite(recipe: Recipe): Promise<void> {
   // Claims of a quarter of an hour are tried.
-  const server = await startZookeeper({ config: ['maxSessionTimeout=1800000'] });
-  afterAll(() => server.close());
-  const address = server.url;
+  const { url: address } = await sharedServer({ config: ['maxSessionTimeout=1800000'] });
   suite({
     except: [FOR_WEEKS, ...WHY[recipe]],
     create({ maxWaiters = 10_000 }) {

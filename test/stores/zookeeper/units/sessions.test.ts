@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import type { ZookeeperClient } from '../../../../src/clients/zookeeper/client.ts';
 import type { ZookeeperSession } from '../../../../src/clients/zookeeper/zookeeper-session.ts';
 import type { KeptSession } from '../../../../src/stores/zookeeper/kept-session.ts';
 import { Tree } from '../../../../src/stores/zookeeper/layout.ts';
@@ -42,18 +41,7 @@ class Life {
   }
 }
 
-interface Played {
-  readonly clock: FakeClock;
-  readonly sessions: Sessions;
-  readonly lives: readonly Life[];
-  /** What had to be cleared away, again and again as long as it is there. */
-  readonly cleared: readonly ZookeeperClaim[];
-  /** What was over with its session. */
-  readonly dropped: readonly ZookeeperClaim[];
-  readonly claimOn: (kept: KeptSession, ttlMs: number) => ZookeeperClaim;
-}
-
-function played(): Played {
+function played() {
   const clock = new FakeClock();
   const lives: Life[] = [];
   const start = (timeoutMs = 0): ZookeeperSession => {
@@ -61,11 +49,12 @@ function played(): Played {
     lives.push(life);
     return life as unknown as ZookeeperSession;
   };
-  const client: ZookeeperClient = { start };
+  /** What had to be cleared away, again and again as long as it is there. */
   const cleared: ZookeeperClaim[] = [];
+  /** What was over with its session. */
   const dropped: ZookeeperClaim[] = [];
   const sessions = new Sessions({
-    ...{ client, tree: new Tree(''), clock, alarm: () => {} },
+    ...{ client: { start }, tree: new Tree(''), clock, alarm: () => {} },
     clear: async (own: ZookeeperClaim) => void cleared.push(own),
     drop: (own: ZookeeperClaim) => {
       dropped.push(own);
@@ -91,9 +80,8 @@ it('claims of nearly one ttl share a session that lives half as long again', asy
 it('a life is counted from when the session was surely heard of', async () => {
   const { clock, sessions, lives } = played();
   const kept = await sessions.lend(3000);
-  const [life] = lives as [Life];
   await clock.advance(1000);
-  expect(kept.deadline).toBe(life.touchedAt + 4500);
+  expect(kept.deadline).toBe(lives[0]!.touchedAt + 4500);
 });
 
 it('a new claim has its whole ttl, and one soon after it costs nothing', async () => {
@@ -143,8 +131,7 @@ it('what cannot be reached is cleared later', async () => {
 it('what is over with its session is forgotten, and nothing is sent', async () => {
   const { clock, sessions, lives, cleared, dropped, claimOn } = played();
   const left = claimOn(await sessions.lend(3000), 2000);
-  const [life] = lives as [Life];
-  life.state = 'expired';
+  lives[0]!.state = 'expired';
   await clock.advance(1999);
   expect(dropped.length).toBe(0);
   await clock.advance(1);
@@ -197,8 +184,7 @@ it('a claim that lives for long is looked at when it may be over, and not before
 it('a session that is over is followed by another', async () => {
   const { sessions, lives } = played();
   const kept = await sessions.lend(3000);
-  const [life] = lives as [Life];
-  life.state = 'expired';
+  lives[0]!.state = 'expired';
   expect(await sessions.lend(3000)).not.toBe(kept);
   expect(lives).toHaveLength(2);
 });
