@@ -282,7 +282,7 @@ async function meddle({ chance, scene, process }: Act, lease: Lease): Promise<vo
   }
   if (scene.healed()) return;
   if (what === 2) process.stall(chance.between(1, LONGEST_STALL_MS));
-  if (what === 3) await evictOne(scene, process, chance);
+  if (what === 3) await evictOne(scene, process, chance).catch(expected);
 }
 
 function expected(error: unknown): void {
@@ -292,17 +292,13 @@ function expected(error: unknown): void {
 /** Takes somebody's lock away, or somebody's place in a queue. */
 async function evictOne(scene: Scene, process: Process, chance: Chance): Promise<void> {
   const name = chance.one(['m', 'n', 'rw', 'sem', 'seat']);
-  try {
-    const { holders, waiters } = await process.locks.inspect(name);
-    const all = [...holders, ...waiters];
-    if (all.length === 0) return;
-    const now = scene.force && chance.share(0.3);
-    const { number: token } = chance.one(all);
-    const evicted = await evict(process.locks, name, { token, reason: 'test', now });
-    if (evicted) scene.trace.count(now ? 'fault: eviction at once' : 'fault: eviction');
-  } catch (error) {
-    expected(error);
-  }
+  const { holders, waiters } = await process.locks.inspect(name);
+  const all = [...holders, ...waiters];
+  if (all.length === 0) return;
+  const now = scene.force && chance.share(0.3);
+  const { number: token } = chance.one(all);
+  const evicted = await evict(process.locks, name, { token, reason: 'test', now });
+  if (evicted) scene.trace.count(now ? 'fault: eviction at once' : 'fault: eviction');
 }
 
 /** Stands for election, leads a few terms, and resigns or leaves. */
