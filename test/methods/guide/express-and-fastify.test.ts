@@ -1,10 +1,9 @@
 /** The servers of the guide "Express and Fastify", asked over HTTP. */
-import { once } from 'node:events';
-import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, request } from 'node:http';
 import { createLocks, type Locks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { portOf } from '../../support/listening.ts';
 import { expectShown } from './shown.ts';
 import { expressApp, fastifyApp, type Ship, shutDown } from './web-servers.ts';
 
@@ -16,10 +15,8 @@ interface Running {
 type Start = (locks: Locks, ship: Ship) => Promise<Running>;
 
 const startExpress: Start = async (locks, ship) => {
-  const server: Server = createServer(expressApp(locks, ship)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, close: () => shutDown(server, locks) };
+  const server = createServer(expressApp(locks, ship));
+  return { url: `http://127.0.0.1:${await portOf(server)}`, close: () => shutDown(server, locks) };
 };
 
 const startFastify: Start = async (locks, ship) => {
