@@ -60,6 +60,13 @@ let others: Locks;
 let work: Work;
 let running: Running;
 
+async function begin(start: Start): Promise<void> {
+  work = new Work();
+  const store = memoryStore();
+  [locks, others] = [createLocks(store), createLocks(store)];
+  running = await start(locks, work.ship);
+}
+
 afterEach(async () => {
   work.finishAll();
   await Promise.all([running.close(), others.close()]);
@@ -69,13 +76,7 @@ describe.each<[string, Start]>([
   ['Express', startExpress],
   ['Fastify', startFastify],
 ])('with %s', (_, start) => {
-  beforeEach(async () => {
-    work = new Work();
-    const store = memoryStore();
-    locks = createLocks(store);
-    others = createLocks(store);
-    running = await start(locks, work.ship);
-  });
+  beforeEach(() => begin(start));
 
   const pathOf = (id: string): string => `${running.url}/orders/${id}/ship`;
   const post = (id: string): Promise<Response> => postTo(pathOf(id));
@@ -144,10 +145,7 @@ describe.each<[string, Start]>([
 });
 
 test('a report that is being made is made once', async () => {
-  work = new Work();
-  const store = memoryStore();
-  [locks, others] = [createLocks(store), createLocks(store)];
-  running = await startExpress(locks, work.ship);
+  await begin(startExpress);
   const post = (): Promise<Response> => postTo(`${running.url}/report`);
   const lease = await others.mutex('report').acquire();
   const refused = await post();
