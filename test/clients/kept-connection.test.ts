@@ -111,10 +111,7 @@ test('one connection, one call at a time, in their order', async () => {
 });
 
 test('what was written when it breaks is unknown, and not written again', async () => {
-  const { session, lines } = scene();
-  await session.call('look', ['1']);
-  await turn();
-  const [first] = lines as [Line];
+  const { session, lines, line: first } = await opened();
   first.answer = never;
   const written = session.call('claim', ['2']);
   const waits = session.call('renew', ['3']);
@@ -122,7 +119,7 @@ test('what was written when it breaks is unknown, and not written again', async 
   await expect(written).rejects.toMatchObject(unknown);
   await waits;
   const [, second] = lines as [Line, Line];
-  expect(first.calls).toEqual(['look 1', 'claim 2']);
+  expect(first.calls).toEqual(['look', 'claim 2']);
   expect(second.calls).toEqual(['renew 3']);
   expect(first.closed).toBe(1);
   // What comes from it later concerns nobody.

@@ -4,6 +4,7 @@ import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { describe, expect, test } from 'vitest';
 import type { FencingToken } from '../../src/contract/token.ts';
 import { raised as decide, type SeenToken } from '../../src/fences/rule.ts';
+import { failures, type Registered } from '../testkit/registered-cases.ts';
 import { sqliteNumber } from './sqlite-number.ts';
 
 describe('SQLite', () => {
@@ -50,16 +51,14 @@ const checked: Passing = (lease, seen) => {
 
 describe('the suite', () => {
   /** The cases that this fixture fails. */
-  async function failures(create: () => FenceFixture): Promise<string[]> {
-    const cases: [name: string, body: () => Promise<void>][] = [];
-    fenceConformance({ test: (name, body) => cases.push([name, body]), create });
-    const failed: string[] = [];
-    for (const [name, body] of cases) await body().catch(() => failed.push(name));
-    return failed;
+  function failuresOf(create: () => FenceFixture): Promise<string[]> {
+    const cases: Registered[] = [];
+    fenceConformance({ test: (name, body) => cases.push({ name, body }), create });
+    return failures(cases);
   }
 
   test('finds nothing wrong with what is right', async () => {
-    expect(await failures(() => inMemory())).toEqual([]);
+    expect(await failuresOf(() => inMemory())).toEqual([]);
   });
 
   test.each<[string, Weakness, RegExp]>([
@@ -76,6 +75,6 @@ describe('the suite', () => {
       /behind readers/,
     ],
   ])('sees that a fence %s', async (_, weakness, found) => {
-    expect((await failures(() => inMemory(weakness))).join()).toMatch(found);
+    expect((await failuresOf(() => inMemory(weakness))).join()).toMatch(found);
   });
 });

@@ -1,10 +1,11 @@
 /** What a request tells of a lease, over real HTTP and in all forms that headers have. */
 import { createServer, type IncomingMessage } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { createLocks, type FencingToken } from 'holdfast';
 import { type FenceFromOptions, fenceFrom, fenceHeaders, type RequestSource } from 'holdfast/fence';
 import { memoryStore } from 'holdfast/memory';
 import { expect, onTestFinished, test } from 'vitest';
+import { portOf } from '../support/listening.ts';
 
 const LEASES: readonly FencingToken[] = [
   { resource: 'stock', lineage: 'redis:holdfast', kind: 'mutex', token: 1n },
@@ -23,17 +24,16 @@ function refusal(source: unknown, options?: FenceFromOptions): unknown {
   }
 }
 
-/** A service that answers what its requests tell of. */
-async function service(answer: (request: IncomingMessage) => unknown): Promise<AddressInfo> {
+/** The port of a service that answers what its requests tell of. */
+function serve(answer: (request: IncomingMessage) => unknown): Promise<number> {
   const server = createServer((request, response) => {
     response.end(JSON.stringify(answer(request), (_, v) => (typeof v === 'bigint' ? `${v}` : v)));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });
-  return server.address() as AddressInfo;
+  return portOf(server);
 }
 
 test.each(LEASES)('%# comes as it was sent', async (sent) => {
@@ -47,7 +47,7 @@ test.each(LEASES)('%# comes as it was sent', async (sent) => {
   ]) {
     expect(fenceFrom(source as RequestSource)).toEqual(sent);
   }
-  const { port } = await service((request) => fenceFrom(request));
+  const port = await serve((request) => fenceFrom(request));
   const response = await fetch(`http://127.0.0.1:${port}`, { headers });
   expect(await response.json()).toEqual({ ...sent, token: String(sent.token) });
 });
@@ -97,7 +97,7 @@ test('one that is missing, malformed or there twice is refused', async () => {
       expect(refusal(headers), `${part}: ${text}`).toBe('FENCE_HEADERS malformed');
     }
   }
-  const { port } = await service((request) => refusal(request));
+  const port = await serve((request) => refusal(request));
   const lines = Object.entries(good).map(([name, text]) => `${name}: ${text}`);
   const twice = [...lines, lines[3]].join('\r\n');
   const socket = connect(port, '127.0.0.1');

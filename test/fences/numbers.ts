@@ -4,8 +4,8 @@ import { objectFence } from 'holdfast/fence';
 import type { FenceFixture } from 'holdfast/testkit';
 import type { ObjectServer } from './object-server.ts';
 
-export function at(resource: string): { readonly resource: string; readonly lineage: string } {
-  return { resource, lineage: 'one' };
+export function at(resource: string, token: bigint): EnterToken {
+  return { resource, lineage: 'one', token };
 }
 
 interface Place {

@@ -17,20 +17,24 @@ describe.each<[string, ServiceOptions]>([
 });
 
 async function fixtureFor(key: string, options: ServiceOptions): Promise<FenceFixture> {
+  const { service, fence } = await started(options);
+  return fixtureOf(fence, async () => Number(valueIn(service, key) ?? 0));
+}
+
+async function started(options?: ServiceOptions) {
   const service = await ObjectServer.start(options);
-  return fixtureOf(numbers(service.url), async () => Number(valueIn(service, key) ?? 0));
+  return { service, fence: numbers(service.url) };
 }
 
 test('a write that the value ends as it was is none that an older entry can pass', async () => {
-  const service = await ObjectServer.start();
-  const fence = numbers(service.url);
-  const older = await fence.enter({ ...at('a'), token: 33n });
+  const { service, fence } = await started();
+  const older = await fence.enter(at('a', 33n));
   await older.write(1);
-  const newer = await fence.enter({ ...at('a'), token: 34n });
+  const newer = await fence.enter(at('a', 34n));
   await newer.write(0);
   await newer.write(1);
   await expect(older.write(2)).rejects.toMatchObject({ code: 'STALE_TOKEN', seen: 34n });
-  await (await fence.enter({ ...at('a'), token: 34n })).write(3);
+  await (await fence.enter(at('a', 34n))).write(3);
   await expect(newer.write(4)).rejects.toThrow(/entered again/);
   expect(valueIn(service, 'a')).toBe(3);
 });
@@ -38,13 +42,12 @@ test('a write that the value ends as it was is none that an older entry can pass
 describe('a reply that is lost', () => {
   test.each([0, 1, 2, 3, 4, 5])('harms nobody, whichever request it is: %i', async (n) => {
     for (const mishap of ['lost after it was carried out', 'lost before it arrived'] as const) {
-      const service = await ObjectServer.start();
+      const { service, fence } = await started();
       service.mishaps.push(...Array(n).fill(undefined), mishap);
-      const fence = numbers(service.url);
-      const entry = await fence.enter({ ...at('a'), token: 1n });
+      const entry = await fence.enter(at('a', 1n));
       await entry.write(entry.value + 1);
       await entry.write(entry.value + 1);
-      await (await fence.enter({ ...at('a'), token: 2n })).write(3);
+      await (await fence.enter(at('a', 2n))).write(3);
       expect(valueIn(service, 'a')).toBe(3);
     }
   });
@@ -61,9 +64,9 @@ describe('a reply that is lost', () => {
       await entered;
       throw new TypeError('fetch failed');
     };
-    const entered = opened.then(() => numbers(service.url).enter({ ...at('a'), token: 2n }));
+    const entered = opened.then(() => numbers(service.url).enter(at('a', 2n)));
     const objects = httpObjects({ url: service.url, fetch: fetchAndLose });
-    const older = await numbersIn(objects).enter({ ...at('a'), token: 1n });
+    const older = await numbersIn(objects).enter(at('a', 1n));
     loses = true;
     const stale = { code: 'STALE_TOKEN', token: 1n, seen: 2n };
     await expect(older.write(1)).rejects.toMatchObject(stale);
@@ -74,8 +77,8 @@ describe('a reply that is lost', () => {
 
   test('of writes that were given up: they are found, or come too late', async () => {
     for (const when of ['before', 'after'] as const) {
-      const service = await ObjectServer.start();
-      const entry = await numbers(service.url).enter({ ...at('a'), token: 1n });
+      const { service, fence } = await started();
+      const entry = await fence.enter(at('a', 1n));
       const arrive = gate();
       service.mishaps.push({ late: arrive.opened }, ...Array(5).fill({ status: 503 }));
       await expect(entry.write(1)).rejects.toMatchObject({ code: 'STORE', outcome: 'unknown' });
@@ -97,8 +100,8 @@ describe('a reply that is lost', () => {
 });
 
 test('what was carried out, and could not be read then, is told as unknown', async () => {
-  const service = await ObjectServer.start({ silent: true });
-  const entry = await numbers(service.url).enter({ ...at('a'), token: 1n });
+  const { service, fence } = await started({ silent: true });
+  const entry = await fence.enter(at('a', 1n));
   service.mishaps.push(undefined, { status: 403 });
   await expect(entry.write(1)).rejects.toMatchObject({ code: 'STORE', outcome: 'unknown' });
   expect(valueIn(service, 'a')).toBe(1);
@@ -109,7 +112,7 @@ test('what was carried out, and could not be read then, is told as unknown', asy
   };
   const other = await ObjectServer.start();
   const objects = httpObjects({ url: other.url, fetch: twice });
-  const eager = await numbersIn(objects).enter({ ...at('a'), token: 1n });
+  const eager = await numbersIn(objects).enter(at('a', 1n));
   await eager.write(1);
   other.mishaps.push(undefined, undefined, { status: 403 });
   await expect(eager.write(2)).rejects.toMatchObject({ code: 'STORE', outcome: 'unknown' });
@@ -117,9 +120,8 @@ test('what was carried out, and could not be read then, is told as unknown', asy
 });
 
 test('statuses mean what they mean: not carried out, later, never', async () => {
-  const service = await ObjectServer.start();
-  const fence = numbers(service.url);
-  const entry = await fence.enter({ ...at('a'), token: 1n });
+  const { service, fence } = await started();
+  const entry = await fence.enter(at('a', 1n));
   service.mishaps.push({ status: 409 }, { status: 429 });
   await entry.write(1);
   for (const status of [400, 403]) {
@@ -132,7 +134,7 @@ test('statuses mean what they mean: not carried out, later, never', async () => 
   await expect(entry.write(2)).rejects.toMatchObject(unsupported);
   // Nothing is there, not even a place for it.
   service.mishaps.push({ status: 404 }, { status: 404 });
-  const nowhere = fence.enter({ ...at('b'), token: 1n });
+  const nowhere = fence.enter(at('b', 1n));
   await expect(nowhere).rejects.toMatchObject({ code: 'STORE', retryable: false });
   // Whether the first one comes yet is not known.
   service.mishaps.push('lost before it arrived', { status: 403 });
@@ -142,19 +144,18 @@ test('statuses mean what they mean: not carried out, later, never', async () => 
   await entry.write(5);
   expect(valueIn(service, 'a')).toBe(5);
   service.mishaps.push({ status: 403 });
-  await expect(fence.enter({ ...at('a'), token: 1n })).rejects.toMatchObject({ code: 'STORE' });
+  await expect(fence.enter(at('a', 1n))).rejects.toMatchObject({ code: 'STORE' });
 });
 
 test('what was written past the fence, or deleted, ends an entry', async () => {
-  const service = await ObjectServer.start();
-  const fence = numbers(service.url);
-  const entry = await fence.enter({ ...at('a'), token: 1n });
+  const { service, fence } = await started();
+  const entry = await fence.enter(at('a', 1n));
   await entry.write(1);
   service.put('a', (service.texts.get('a') ?? '').replace('"value":1', '"value":7'));
   await expect(entry.write(2)).rejects.toThrow(/without passing the fence/);
   service.put('a', '{"value":8}');
   await expect(entry.write(2)).rejects.toThrow(/without passing the fence/);
-  const next = await fence.enter({ ...at('a'), token: 1n });
+  const next = await fence.enter(at('a', 1n));
   expect(next.value).toBe(8);
   service.texts.delete('a');
   await expect(next.write(9)).rejects.toThrow(/was deleted/);
@@ -162,19 +163,17 @@ test('what was written past the fence, or deleted, ends an entry', async () => {
 });
 
 test('what is no fence, lease, access, option or key is refused', async () => {
-  const service = await ObjectServer.start();
-  const fence = numbers(service.url);
-  for (const text of ['no JSON', '{"fence":null}', '{"fence":{"token":"1"}}', 'null']) {
+  const { service, fence } = await started();
+  for (const text of [
+    ...['no JSON', '{"fence":null}', '{"fence":{"token":"1"}}', 'null'],
+    ...['{"files":[]}', '{"value":1,"files":[]}', '[1]', '5'],
+  ]) {
     service.put('a', text);
-    await expect(fence.enter({ ...at('a'), token: 1n })).rejects.toThrow(/has no fence/);
-  }
-  // What is no document of ours is not lost in one.
-  for (const text of ['{"files":[]}', '{"value":1,"files":[]}', '[1]', '5']) {
-    service.put('a', text);
-    await expect(fence.enter({ ...at('a'), token: 1n })).rejects.toThrow(/has no fence/);
+    await expect(fence.enter(at('a', 1n))).rejects.toThrow(/has no fence/);
+    // It is not lost in a document of ours.
     expect(service.texts.get('a')).toBe(text);
   }
-  const unfit = await fence.enter({ ...at('unfit'), token: 1n });
+  const unfit = await fence.enter(at('unfit', 1n));
   for (const value of [undefined, 1n, () => {}]) {
     await expect(unfit.write(value as unknown as number)).rejects.toThrow(
       /cannot be kept in an object/,
@@ -183,13 +182,13 @@ test('what is no fence, lease, access, option or key is refused', async () => {
   await unfit.write(1);
   const odd = '{"fence":{"lineage":"one","token":"x","floor":"0","entry":"e","seq":0}}';
   service.put('a', odd);
-  await expect(fence.adopt({ ...at('a'), token: 1n })).rejects.toMatchObject({ code: 'USAGE' });
-  await expect(fence.enter({ ...at('b'), token: 0n })).rejects.toThrow(/fencing token/);
-  const reader = await fence.enter({ ...at('b'), token: 1n, kind: 'read' });
+  await expect(fence.adopt(at('a', 1n))).rejects.toMatchObject({ code: 'USAGE' });
+  await expect(fence.enter(at('b', 0n))).rejects.toThrow(/fencing token/);
+  const reader = await fence.enter({ ...at('b', 1n), kind: 'read' });
   await expect(reader.write(1)).rejects.toThrow(/reader must not write/);
   const usage = expect.objectContaining({ code: 'USAGE' });
   for (const objects of [undefined, null, {}, { get: () => {} }] as unknown as ObjectAccess[]) {
-    await expect(objectFence().enter(objects, { ...at('a'), token: 1n })).rejects.toEqual(usage);
+    await expect(objectFence().enter(objects, at('a', 1n))).rejects.toEqual(usage);
     await expect(probeObjects(objects, 'a')).rejects.toEqual(usage);
   }
   expect(() => objectFence({ initially: 0 } as ObjectFenceOptions<unknown>)).toThrow(usage);
@@ -198,7 +197,7 @@ test('what is no fence, lease, access, option or key is refused', async () => {
 describe('services that cannot keep a fence are found out', () => {
   test.each(['weak', 'none'] as const)('those whose ETags are %s, at once', async (etags) => {
     const service = await ObjectServer.start({ etags });
-    const entered = numbers(service.url).enter({ ...at('a'), token: 1n });
+    const entered = numbers(service.url).enter(at('a', 1n));
     await expect(entered).rejects.toMatchObject({ code: 'UNSUPPORTED', trait: 'ETag' });
   });
 
@@ -218,8 +217,8 @@ describe('services that cannot keep a fence are found out', () => {
       },
     };
     const fence = numbersIn(odd);
-    await fence.enter({ ...at('a'), token: 1n });
-    const again = fence.enter({ ...at('a'), token: 1n });
+    await fence.enter(at('a', 1n));
+    const again = fence.enter(at('a', 1n));
     await expect(again).rejects.toMatchObject({ code: 'UNSUPPORTED', trait: 'ETag' });
   });
 });
@@ -228,14 +227,14 @@ test('values share nothing with what an object begins with, or what was written'
   const service = await ObjectServer.start();
   const lists = objectFence<string[]>({ initial: [] });
   const fence = through(lists, httpObjects({ url: service.url }));
-  const entry = await fence.enter({ ...at('a'), token: 1n });
+  const entry = await fence.enter(at('a', 1n));
   entry.value.push('one');
   await entry.write(entry.value);
   const written = ['two'];
   await entry.write(written);
   written.push('three');
   expect(entry.value).toEqual(['two']);
-  expect((await fence.enter({ ...at('b'), token: 1n })).value).toEqual([]);
+  expect((await fence.enter(at('b', 1n))).value).toEqual([]);
 });
 
 test('the status is found wherever a client keeps it', async () => {
@@ -258,8 +257,8 @@ test('the status is found wherever a client keeps it', async () => {
       put: (put) => plain.put(put).catch(mend),
     });
     const resource = `${dress}`.slice(0, 200);
-    const late = await dressed.enter({ ...at(resource), token: 1n });
-    await dressed.enter({ ...at(resource), token: 2n });
+    const late = await dressed.enter(at(resource, 1n));
+    await dressed.enter(at(resource, 2n));
     await expect(late.write(1)).rejects.toMatchObject({ code: 'STALE_TOKEN', seen: 2n });
   }
 });
@@ -271,7 +270,7 @@ test('an object is where get and put say', async () => {
     get: (key) => plain.get(`plans/${key}`),
     put: (put) => plain.put({ ...put, key: `plans/${put.key}` }),
   };
-  await (await numbersIn(own).enter({ ...at('a b/ß'), token: 1n })).write(1);
+  await (await numbersIn(own).enter(at('a b/ß', 1n))).write(1);
   expect(valueIn(service, 'plans/a b/ß')).toBe(1);
 });
 
@@ -280,7 +279,7 @@ test('holders at once lose no update', async () => {
   const tokens = Array.from({ length: 30 }, (_, n) => BigInt(n + 1));
   const outcomes = await Promise.allSettled(
     tokens.map(async (token) => {
-      const entry = await numbers(service.url).enter({ ...at('stock'), token });
+      const entry = await numbers(service.url).enter(at('stock', token));
       await entry.write(entry.value + 1);
     }),
   );

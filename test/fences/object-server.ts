@@ -1,8 +1,8 @@
 /** A service of objects over HTTP: GET, and PUT on a condition, each carried out in one step. */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { portOf } from '../support/listening.ts';
 
 /** What happens to a request. Lost: no reply comes. */
 export type Mishap =
@@ -24,6 +24,7 @@ export interface ServiceOptions {
 }
 
 export class ObjectServer {
+  url = '';
   readonly texts: Map<string, string> = new Map();
   /** Requests that were carried out, or refused by their conditions, as `PUT 412`. */
   readonly log: string[] = [];
@@ -37,7 +38,7 @@ export class ObjectServer {
 
   static async start(options: ServiceOptions = {}): Promise<ObjectServer> {
     const service = new ObjectServer(options);
-    await new Promise<void>((resolve) => service.#server.listen(0, '127.0.0.1', resolve));
+    service.url = `http://127.0.0.1:${await portOf(service.#server)}/`;
     onTestFinished(() => service.close());
     return service;
   }
@@ -47,10 +48,6 @@ export class ObjectServer {
     this.#server = createServer((request, response) => {
       void this.#serve(request, response);
     });
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
   }
 
   close(): void {

@@ -12,10 +12,14 @@ beforeEach(() => {
   db = new Database(':memory:');
 });
 
-function enter(token: bigint | string, options: object = {}): void {
+function enter(
+  token: bigint | string,
+  options: object = {},
+  connection: SqliteConnection = db,
+): void {
   db.exec('BEGIN');
   try {
-    fence.enter(db, { resource: 'stock', lineage, token, ...options });
+    fence.enter(connection, { resource: 'stock', lineage, token, ...options });
     db.exec('COMMIT');
   } catch (error) {
     db.exec('ROLLBACK');
@@ -96,20 +100,11 @@ describe('a fence', () => {
 
   test('prepares a statement once for each connection, and again if it has failed', () => {
     const { binding, texts } = counted();
-    const enterAt = (token: bigint): void => {
-      db.exec('BEGIN');
-      try {
-        fence.enter(binding, { resource: 'stock', lineage, token });
-      } finally {
-        db.exec('COMMIT');
-      }
-    };
     enter(1n);
-    for (const token of [1n, 2n, 3n]) enterAt(token);
+    for (const token of [1n, 2n, 3n]) enter(token, {}, binding);
     expect(texts).toHaveLength(1);
     db.exec('DROP TABLE holdfast_fence');
-    enterAt(1n);
-    enterAt(2n);
+    for (const token of [1n, 2n]) enter(token, {}, binding);
     expect(texts).toHaveLength(2);
   });
 

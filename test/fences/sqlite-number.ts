@@ -27,18 +27,16 @@ export function sqliteNumber(resource: string): FenceFixture {
     look: async () => look(),
     adopt: async (lease) => within(() => fence.adopt(db, lease)),
     async enter(lease) {
-      within(() => fence.enter(db, lease));
+      const entered = <T>(work: () => T): T =>
+        within(() => {
+          fence.enter(db, lease);
+          return work();
+        });
+      entered(() => {});
+      const change = db.prepare('UPDATE numbers SET n = ? WHERE id = ?');
       return {
-        read: async () =>
-          within(() => {
-            fence.enter(db, lease);
-            return look();
-          }),
-        write: async (n) =>
-          within(() => {
-            fence.enter(db, lease);
-            db.prepare('UPDATE numbers SET n = ? WHERE id = ?').run(n, resource);
-          }),
+        read: async () => entered(look),
+        write: async (n) => entered(() => void change.run(n, resource)),
       };
     },
     close: async () => {

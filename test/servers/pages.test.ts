@@ -1,7 +1,7 @@
 /** The code in the pages and in the comments that needs servers, on real ones. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isAt } from '../methods/guide/blocks.ts';
-import { ON_SERVERS } from '../methods/guide/elsewhere.ts';
+import { needsServer, WRITING } from '../methods/guide/elsewhere.ts';
 import { play } from '../methods/guide/play.ts';
 import { snippetsIn } from '../methods/tidy/snippets.ts';
 import { readTree } from '../methods/tidy/tree.ts';
@@ -14,14 +14,11 @@ beforeAll(async () => {
 });
 afterAll(() => ground?.close());
 
-const blocks = snippetsIn(readTree()).flatMap((block) => {
-  const listed = ON_SERVERS.find((each) => isAt(block)(each));
-  return listed ? [{ ...block, writes: listed.writes }] : [];
-});
+const blocks = snippetsIn(readTree()).filter(needsServer);
 
-test.each(blocks)('$page:$line', async ({ writes, ...block }) => {
+test.each(blocks)('$page:$line', async (block) => {
   await ground.reset(block.code);
   const before = await ground.look();
   await play(block, await openServerWorld(block, ground));
-  expect((await ground.look()) !== before).toBe(writes);
+  expect((await ground.look()) !== before).toBe(WRITING.some(isAt(block)));
 });

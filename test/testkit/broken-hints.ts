@@ -11,7 +11,7 @@ export const BROKEN_HINTS: readonly BrokenStore[] = [
     return {
       watch: (claim, wake) => {
         wakes.add(wake);
-        return store.watch?.(claim, wake) ?? Promise.reject();
+        return store.watch(claim, wake);
       },
       async release(claims, after) {
         const answers = await store.release(claims, after);
@@ -23,22 +23,20 @@ export const BROKEN_HINTS: readonly BrokenStore[] = [
   broken('hints go by the first word of the name', /^hints: hints reach their claim/, (store) => {
     const wakes = new Map<string, Set<Wake>>();
     return {
-      watch: async (claim, wake) => {
+      watch: (claim, wake) => {
         const word = claim.resource.split(/[^\w/]/)[0] ?? '';
         const listeners = wakes.get(word) ?? new Set();
         wakes.set(word, listeners.add(wake));
         const tellAll = () => {
           for (const each of listeners) each();
         };
-        return (await store.watch?.(claim, tellAll)) ?? Promise.reject();
+        return store.watch(claim, tellAll);
       },
     };
   }),
   broken('hints name the claim', /^hints: hints do not give ids away/, (store) => ({
-    watch: async (claim, wake) => {
-      const tell: Wake = (hint) => wake({ ...hint, detail: claim.id } as ClaimStatus);
-      return (await store.watch?.(claim, tell)) ?? Promise.reject();
-    },
+    watch: (claim, wake) =>
+      store.watch(claim, (hint) => wake({ ...hint, detail: claim.id } as ClaimStatus)),
   })),
   broken(
     'the first subscription that ends ends all',
@@ -47,7 +45,7 @@ export const BROKEN_HINTS: readonly BrokenStore[] = [
       let ended = false;
       return {
         watch: async (claim, wake) => {
-          await store.watch?.(claim, (hint) => !ended && wake(hint));
+          await store.watch(claim, (hint) => !ended && wake(hint));
           return {
             [Symbol.asyncDispose]: async () => {
               ended = true;

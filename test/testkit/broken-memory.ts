@@ -13,6 +13,17 @@ export function answering(
   };
 }
 
+/** Changes what they say of claims in this state. */
+export function telling<State extends ClaimStatus['state']>(
+  store: Store,
+  state: State,
+  change: Partial<Extract<ClaimStatus, { state: State }>>,
+): Partial<Store> {
+  return answering(store, (status) =>
+    status.state === state ? ({ ...status, ...change } as ClaimStatus) : status,
+  );
+}
+
 /** Stores that do not know that they have lost their memory, or do not say so. */
 export const BROKEN_MEMORY: readonly BrokenStore[] = [
   broken(
@@ -28,10 +39,7 @@ export const BROKEN_MEMORY: readonly BrokenStore[] = [
   broken(
     'whoever is forgotten is told that he has expired',
     /^data loss: holders and waiters are told/,
-    (store) =>
-      answering(store, (status) =>
-        status.state === 'gone' ? { state: 'gone', why: 'expired' } : status,
-      ),
+    (store) => telling(store, 'gone', { why: 'expired' }),
   ),
   broken('tokens start again under the same lineage', /^data loss: tokens grow/, () => ({
     lineage: 'always the same',

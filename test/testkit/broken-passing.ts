@@ -1,14 +1,12 @@
 import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus, HandOver } from 'holdfast/store';
-import { type BrokenStore, broken } from './broken-store.ts';
+import { type BrokenStore, broken, type Sound } from './broken-store.ts';
 
 type Pass = (claim: Claim, ids: HandOver) => Promise<ClaimStatus>;
 
 /** Changes what passing a hold does, or what it answers. */
-function passing(store: Store, change: (pass: Pass) => Pass): Partial<Store> {
-  const pass: Pass = async (claim, ids) =>
-    (await store.handOver?.(claim, ids)) ?? { state: 'gone', why: 'unknown' };
-  return { handOver: change(pass) };
+function passing(store: Sound, change: (pass: Pass) => Pass): Partial<Store> {
+  return { handOver: change((claim, ids) => store.handOver(claim, ids)) };
 }
 
 /** Stores in which a hold that changes hands comes to harm. */

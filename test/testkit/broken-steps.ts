@@ -103,8 +103,7 @@ export const BROKEN_STEPS: readonly BrokenStore[] = [
     'a waiter is evicted, whatever has become of it',
     /^evict: evicted only if it waits/,
     (store) => ({
-      evict: async (resource, number, { reason, now }) =>
-        (await store.evict?.(resource, number, { reason, now })) ?? false,
+      evict: (resource, number, { reason, now }) => store.evict(resource, number, { reason, now }),
     }),
   ),
 ];

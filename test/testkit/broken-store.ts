@@ -9,10 +9,13 @@ export interface BrokenStore {
   break(store: Store): Partial<Store>;
 }
 
+/** It has every verb, as memory has. */
+export type Sound = Required<Store>;
+
 export function broken(
   fault: string,
   noticed: RegExp,
-  breaks: (store: Store) => Partial<Store>,
+  breaks: (store: Sound) => Partial<Store>,
 ): BrokenStore {
-  return { fault, noticed, break: breaks };
+  return { fault, noticed, break: (store) => breaks(store as Sound) };
 }

@@ -2,10 +2,10 @@ import type { Member, Store, Takeover } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { aroundStore } from 'holdfast/testkit';
 import { BROKEN_HINTS } from './broken-hints.ts';
-import { answering, BROKEN_MEMORY } from './broken-memory.ts';
+import { answering, BROKEN_MEMORY, telling } from './broken-memory.ts';
 import { BROKEN_PASSING } from './broken-passing.ts';
 import { BROKEN_STEPS } from './broken-steps.ts';
-import { type BrokenStore, broken } from './broken-store.ts';
+import { type BrokenStore, broken, type Sound } from './broken-store.ts';
 
 type Rename = (resource: string) => string;
 
@@ -32,11 +32,28 @@ async function revive(store: Store, claim: Claim): Promise<ClaimStatus> {
   return (await store.claim([claim]))[0] as ClaimStatus;
 }
 
-async function freeAnybody(store: Store, claim: Claim): Promise<boolean> {
+async function freeAnybody(store: Sound, claim: Claim): Promise<boolean> {
   const [released] = await store.release([claim]);
   const [holder] = (await store.inspect(claim.resource)).holders;
   if (released || !holder) return released === true;
-  return store.evict?.(claim.resource, holder.number, { reason: '', now: true }) ?? false;
+  return store.evict(claim.resource, holder.number, { reason: '', now: true });
+}
+
+/** Claims as before, and notes what was claimed. */
+function noting(store: Store) {
+  const entered: Claim[] = [];
+  const claim: Store['claim'] = (claims) => {
+    entered.push(...claims);
+    return store.claim(claims);
+  };
+  return { entered, claim };
+}
+
+/** Enters as a reader in place of the claim. */
+async function readInstead(store: Store, claim: Claim): Promise<ClaimStatus> {
+  await store.release([claim]);
+  const read = { ...claim, id: `${claim.id} read`, kind: 'read', permits: 1 } as const;
+  return (await store.claim([read]))[0] as ClaimStatus;
 }
 
 export const BROKEN_STORES: readonly BrokenStore[] = [
@@ -59,19 +76,14 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     release: (claims) => Promise.all(claims.map((claim) => freeAnybody(store, claim))),
   })),
   broken('a release leaves no tombstone', /^release: .*(late copy|arrives after)/, (store) => {
-    const entered = new Set<string>();
+    const { entered, claim } = noting(store);
     return {
-      claim: (claims) => {
-        for (const { id } of claims) entered.add(id);
-        return store.claim(claims);
-      },
+      claim,
       release: async (claims, after) => {
-        const known = claims.map((claim) => ({ ...claim, unanswered: false }));
-        const answers = await store.release(
-          known.filter(({ id }) => entered.has(id)),
-          after,
-        );
-        return claims.map(({ id }) => entered.has(id) && answers[0] === true);
+        const came = claims.filter(({ id }) => entered.some((each) => each.id === id));
+        const known = came.map((each) => ({ ...each, unanswered: false }));
+        const [released] = await store.release(known, after);
+        return claims.map((each) => came.includes(each) && released === true);
       },
     };
   }),
@@ -88,23 +100,18 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     claiming(store, (claim) => ({ ...claim, kind: 'permits' })),
   ),
   broken('tokens stand still', /^tokens: tokens grow/, (store) =>
-    answering(store, (status) => (status.state === 'held' ? { ...status, token: 7n } : status)),
+    telling(store, 'held', { token: 7n }),
   ),
   broken('nobody learns of a takeover', /^takeover: /, (store) =>
-    answering(store, (status) =>
-      status.state === 'held' ? { ...status, takeover: undefined } : status,
-    ),
+    telling(store, 'held', { takeover: undefined }),
   ),
   broken('holders do not hear of waiters', /^claim: a holder is told whether/, (store) =>
-    answering(store, (status) => (status.state === 'held' ? { ...status, waiters: 0 } : status)),
+    telling(store, 'held', { waiters: 0 }),
   ),
   broken(
     'waiters are told to ask at once, for ever',
     /^(claim: the first waiter is to ask|expiry: one that asks)/,
-    (store) =>
-      answering(store, (status) =>
-        status.state === 'waiting' ? { ...status, retryInMs: 0 } : status,
-      ),
+    (store) => telling(store, 'waiting', { retryInMs: 0 }),
   ),
   broken('names are folded to lower case', /^names: .*case/, (store) =>
     renamed(store, (name) => name.toLowerCase()),
@@ -123,23 +130,18 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   ),
   broken('an eviction is only claimed to be done', /^evict: /, () => ({ evict: async () => true })),
   broken('an eviction is always immediate', /^evict: .*stays until its TTL/, (store) => ({
-    evict: async (resource, number, { reason }) =>
-      (await store.evict?.(resource, number, { reason, now: true })) ?? false,
+    evict: (resource, number, { reason }) => store.evict(resource, number, { reason, now: true }),
   })),
   broken(
     'nobody learns why they were evicted',
     /^evict: an evicted claim is told the reason/,
     (store) => ({
-      evict: async (resource, number, { now }) =>
-        (await store.evict?.(resource, number, { reason: 'unknown', now })) ?? false,
+      evict: (resource, number, { now }) =>
+        store.evict(resource, number, { reason: 'unknown', now }),
     }),
   ),
   broken('a downgrade gives a new claim', /^downgrade: .*keeps its token/, (store) => ({
-    async downgrade(claim) {
-      await store.release([claim]);
-      const read = { ...claim, id: `${claim.id} read`, kind: 'read', permits: 1 } as const;
-      return (await store.claim([read]))[0] as ClaimStatus;
-    },
+    downgrade: (claim) => readInstead(store, claim),
   })),
   broken(
     'long lives are kept as 31 bits of µs',
@@ -150,10 +152,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   broken(
     'waiters are told to ask only after a whole TTL',
     /^(claim: another waiter is to ask|release: a waiter behind a release)/,
-    (store) =>
-      answering(store, (status) =>
-        status.state === 'waiting' ? { ...status, retryInMs: 20_000 } : status,
-      ),
+    (store) => telling(store, 'waiting', { retryInMs: 20_000 }),
   ),
   broken('a full queue does not know who stands in it', /^claim: a bounded queue/, (store) => {
     const seen = new Set<string>();
@@ -187,11 +186,8 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   ),
   broken('a waiting writer is downgraded', /^downgrade: a writer that waits/, (store) => ({
     async downgrade(claim) {
-      const status = await store.downgrade?.(claim);
-      if (status?.state !== 'waiting') return status as ClaimStatus;
-      await store.release([claim]);
-      const read = { ...claim, id: `${claim.id} read`, kind: 'read', permits: 1 } as const;
-      return (await store.claim([read]))[0] as ClaimStatus;
+      const status = await store.downgrade(claim);
+      return status.state === 'waiting' ? readInstead(store, claim) : status;
     },
   })),
   broken('nobody is evicted twice', /^evict: an evicted claim that still holds/, (store) => {
@@ -200,7 +196,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
       evict: async (resource, number, options) => {
         if (evicted.has(number)) return false;
         evicted.add(number);
-        return store.evict?.(resource, number, options) ?? false;
+        return store.evict(resource, number, options);
       },
     };
   }),
@@ -246,12 +242,9 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     }),
   ),
   broken('a look is a heartbeat', /^inspect and list: a look extends nothing/, (store) => {
-    const entered: Claim[] = [];
+    const { entered, claim } = noting(store);
     return {
-      claim: (claims) => {
-        entered.push(...claims);
-        return store.claim(claims);
-      },
+      claim,
       inspect: async (resource) => {
         await store.renew(entered);
         return store.inspect(resource);
@@ -262,18 +255,15 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     'a connection takes its claims with it',
     /^expiry: claims outlive the connection/,
     (store) => {
-      const entered: Claim[] = [];
+      const { entered, claim } = noting(store);
       return {
-        claim: (claims) => {
-          entered.push(...claims);
-          return store.claim(claims);
-        },
+        claim,
         close: async () => void (await store.release(entered)),
       };
     },
   ),
   broken('a list ignores the prefix', /^names: a list takes its prefix/, (store) => ({
-    list: () => store.list?.('') ?? ([] as never),
+    list: () => store.list(''),
   })),
   broken('the secret id is shown', /^claim: the id of a claim stays secret/, (store) =>
     claiming(store, (claim) => ({ ...claim, holder: { ...claim.holder, label: claim.id } })),

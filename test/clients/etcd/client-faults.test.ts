@@ -1,11 +1,11 @@
 import type { StoreError } from 'holdfast';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startEtcdCluster } from '../../servers/etcd-cluster.ts';
-import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import type { EtcdServer } from '../../servers/etcd-server.ts';
 import { freePort, giveBack } from '../../servers/ports.ts';
 import { closing } from '../../support/closing.ts';
 import { until } from '../../support/until.ts';
-import { behindProxy, clientOf, Ear, proxyTo, put, valuesOf } from './scene.ts';
+import { behindProxy, clientOf, hear, proxyTo, put, start, valuesOf } from './scene.ts';
 
 async function emptyPort(): Promise<number> {
   const port = await freePort();
@@ -46,7 +46,7 @@ describe('a request', () => {
   });
 
   it('to a path that leads nowhere has failed, as it has never left', async () => {
-    const server = closing(await startEtcd());
+    const server = await start();
     const { proxy, client } = await behindProxy(server);
     proxy.set({ flow: 'hold' });
     const failures = await Promise.all([
@@ -62,7 +62,7 @@ describe('a request', () => {
   });
 
   it('to a server that stands still ends, and nobody knows how', async () => {
-    const server = closing(await startEtcd());
+    const server = await start();
     const client = clientOf(server.url);
     const { id } = await client.grant(60_000);
     await client.keepAlive(id);
@@ -80,7 +80,7 @@ describe('a request', () => {
   });
 
   it('is late, and is not given up, while the server only is slow', async () => {
-    const server = closing(await startEtcd());
+    const server = await start();
     const { proxy, client } = await behindProxy(server);
     await put(client, 'k', '1');
     proxy.toClient.set({ delayMs: 900 });
@@ -129,8 +129,7 @@ describe('of three servers', () => {
       const client = clientOf([cut.url, ...proxies.map(({ host, port }) => `${host}:${port}`)]);
       const { id } = await client.grant(60_000);
       await client.keepAlive(id);
-      const ear = new Ear(client, { key: 'w' });
-      await until('started', async () => ear.starts === 1);
+      const ear = await hear(client, 'w');
       await Promise.all(proxies.map((proxy) => proxy.accept()));
       await cluster.cutOff(cut);
       await until('written', async () => {

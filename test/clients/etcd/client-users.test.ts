@@ -2,18 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startEtcdCluster } from '../../servers/etcd-cluster.ts';
-import { type EtcdOptions, type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import type { EtcdServer } from '../../servers/etcd-server.ts';
 import { closing } from '../../support/closing.ts';
 import { until } from '../../support/until.ts';
-import { beginning, clientOf, Ear, put, valuesOf } from './scene.ts';
+import { beginning, clientOf, Ear, hear, put, start, valuesOf } from './scene.ts';
 
 const ANN = { name: 'ann', password: 's/e:c@r%t', prefix: 'ann/' };
 const BOB = { name: 'bob', password: 'other', prefix: '' };
 const USERS = [ANN, BOB];
-
-async function start(options?: EtcdOptions): Promise<EtcdServer> {
-  return closing(await startEtcd(options));
-}
 
 function addressOf(server: EtcdServer, { name, password } = ANN): string {
   return server.url.replace('://', `://${name}:${encodeURIComponent(password)}@`);
@@ -55,8 +51,7 @@ describe.each(['etcd', 'etcd-3.5'] as const)('%s with users', (program) => {
   it('gives another token for one that it has forgotten', async () => {
     const server = await start({ program, users: USERS });
     const client = clientOf(addressOf(server));
-    const ear = new Ear(client, beginning('ann/'));
-    await until('started', async () => ear.starts === 1);
+    const ear = await hear(client, 'ann/');
     // Its tokens are gone then.
     await server.restart();
     await until('answered', async () => (await put(client, 'ann/1')).succeeded);
@@ -70,8 +65,7 @@ describe.each(['etcd', 'etcd-3.5'] as const)('%s with users', (program) => {
     await put(client, 'ann/1');
     // A token that is not used is forgotten within two of its lives.
     await new Promise((resolve) => setTimeout(resolve, 3000));
-    const ear = new Ear(client, beginning('ann/'));
-    await until('started', async () => ear.starts === 1);
+    const ear = await hear(client, 'ann/');
     await new Promise((resolve) => setTimeout(resolve, 3000));
     const replies = await Promise.all(['ann/2', 'ann/3'].map((key) => put(client, key)));
     expect(replies.every(({ succeeded }) => succeeded)).toBe(true);

@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
-import { type EtcdOptions, type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
-import { closing } from '../../support/closing.ts';
 import { until } from '../../support/until.ts';
-import { beginning, behindProxy, clientOf, Ear, put } from './scene.ts';
-
-async function start(options?: EtcdOptions): Promise<EtcdServer> {
-  return closing(await startEtcd(options));
-}
+import { beginning, behindProxy, clientOf, Ear, hear, put, start } from './scene.ts';
 
 /** Also when a request fails because a connection breaks under it. */
 async function putPatiently(client: EtcdClient, key: string): Promise<void> {
@@ -17,18 +11,11 @@ async function putPatiently(client: EtcdClient, key: string): Promise<void> {
   });
 }
 
-async function started(client: EtcdClient, key: string, from?: bigint): Promise<Ear> {
-  const keys = key.endsWith('/') ? beginning(key) : { key };
-  const ear = new Ear(client, { ...keys, ...(from !== undefined && { from }) });
-  await until('started', async () => ear.starts === 1);
-  return ear;
-}
-
 describe('a watch', () => {
   it('tells what is written after its start, and says when that is', async () => {
     const client = clientOf((await start()).url);
     const { revision } = await put(client, 'w/before');
-    const ear = await started(client, 'w/');
+    const ear = await hear(client, 'w/');
     expect(ear.started).toBe(revision);
     await put(client, 'elsewhere');
     await client.txn({
@@ -56,8 +43,8 @@ describe('a watch', () => {
     const client = clientOf((await start()).url);
     const { revision } = await put(client, 'w/1');
     for (const n of [2, 3, 4]) await put(client, `w/${n}`);
-    const past = await started(client, 'w/', revision + 1n);
-    const future = await started(client, 'w/', revision + 6n);
+    const past = await hear(client, 'w/', revision + 1n);
+    const future = await hear(client, 'w/', revision + 6n);
     for (const n of [5, 6, 7, 8]) await put(client, `w/${n}`);
     await until('told', async () => past.keys.length === 7 && future.keys.length === 2);
     expect(past.keys).toEqual(['w/2', 'w/3', 'w/4', 'w/5', 'w/6', 'w/7', 'w/8']);
@@ -69,7 +56,7 @@ describe('a watch', () => {
   it('is one of many that know nothing of each other', async () => {
     const client = clientOf((await start()).url);
     const names = Array.from({ length: 50 }, (_, n) => `w${n}`);
-    const ears = await Promise.all(names.map((name) => started(client, name)));
+    const ears = await Promise.all(names.map((name) => hear(client, name)));
     for (const ear of ears.slice(0, 25)) ear.end();
     await Promise.all(names.map((name) => put(client, name)));
     await until('told', async () => ears.slice(25).every((ear) => ear.keys.length === 1));
@@ -82,13 +69,13 @@ describe('a watch', () => {
     const client = clientOf((await start()).url);
     const never = new Ear(client, { key: 'w' });
     never.end();
-    const other = await started(client, 'w');
+    const other = await hear(client, 'w');
     never.end();
     await put(client, 'w');
     await until('told', async () => other.keys.length === 1);
     other.end();
     await put(client, 'w');
-    await started(client, 'x');
+    await hear(client, 'x');
     expect([never.starts, never.keys, other.keys]).toEqual([0, [], ['w']]);
   });
 
@@ -114,7 +101,7 @@ describe('a watch', () => {
     async (program) => {
       const server = await start({ program });
       const client = clientOf(server.url);
-      const ear = await started(client, 'w/');
+      const ear = await hear(client, 'w/');
       await put(client, 'w/1');
       await server.kill();
       await server.start();
@@ -130,7 +117,7 @@ describe('a watch', () => {
   it('tells everything once and in order while connections break', async () => {
     const server = await start();
     const { proxy, client: watching } = await behindProxy(server);
-    const ear = await started(watching, 'w/');
+    const ear = await hear(watching, 'w/');
     const client = clientOf(server.url);
     const keys: string[] = [];
     for (let n = 0; n < 300; n++) {
@@ -157,7 +144,7 @@ describe('a watch', () => {
     async (flow) => {
       const server = await start();
       const { proxy, client: watching } = await behindProxy(server);
-      const ear = await started(watching, 'w/');
+      const ear = await hear(watching, 'w/');
       const client = clientOf(server.url);
       await put(client, 'w/1');
       await until('told', async () => ear.keys.length === 1);
@@ -176,7 +163,7 @@ describe('a watch', () => {
   it('is not taken for dead while nothing happens', async () => {
     const server = await start();
     const { proxy, client: watching } = await behindProxy(server);
-    const ear = await started(watching, 'w');
+    const ear = await hear(watching, 'w');
     const before = proxy.toServer.reached;
     // Long enough for etcd to close a connection on which pings come every second.
     await new Promise((resolve) => setTimeout(resolve, 7000));
@@ -194,7 +181,7 @@ describe('a watch', () => {
     const { revision } = await put(client, 'w/1');
     for (const n of [2, 3, 4]) await put(client, `w/${n}`);
     await server.etcdctl('compact', String(revision + 2n));
-    const sound = await started(client, 'w/');
+    const sound = await hear(client, 'w/');
     const late = new Ear(client, { ...beginning('w/'), from: revision });
     await until('lost', async () => late.losses === 1);
     expect(late.keys).toEqual([]);
@@ -206,7 +193,7 @@ describe('a watch', () => {
   it('is lost when another cluster is at the address', async () => {
     const [one, other] = [await start(), await start()];
     const { proxy, client: watching } = await behindProxy(one);
-    const ear = await started(watching, 'w');
+    const ear = await hear(watching, 'w');
     proxy.lead(other.port);
     proxy.reset();
     await until('lost', async () => ear.losses === 1);

@@ -3,7 +3,7 @@ import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
 import { missing } from '../../servers/programs.ts';
 import { until } from '../../support/until.ts';
-import { beginning, clientOf, Ear, put, valuesOf } from './scene.ts';
+import { beginning, clientOf, hear, put, valuesOf } from './scene.ts';
 
 describe.for(['etcd', 'etcd-3.5'] as const)('the client, with %s', (program) => {
   let server: EtcdServer;
@@ -142,8 +142,7 @@ describe.for(['etcd', 'etcd-3.5'] as const)('the client, with %s', (program) => 
   it('is told when a lease ends by itself', async () => {
     const { id, ttlMs } = await client.grant(1000);
     expect(ttlMs).toBeGreaterThanOrEqual(1000);
-    const ear = new Ear(client, { key: 'expiry/k' });
-    await until('started', async () => ear.starts === 1);
+    const ear = await hear(client, 'expiry/k');
     await client.txn({ success: [{ put: { key: 'expiry/k', value: '', lease: id } }] });
     await until('ended', async () => ear.keys.length === 2);
     expect(ear.keys).toEqual(['expiry/k', '-expiry/k']);
@@ -172,8 +171,7 @@ describe.for(['etcd', 'etcd-3.5'] as const)('the client, with %s', (program) => 
   });
 
   it('does nothing more once it is closed, and ends what is under way', async () => {
-    const ear = new Ear(client, { key: 'closed/k' });
-    await until('started', async () => ear.starts === 1);
+    const ear = await hear(client, 'closed/k');
     server.pause();
     const underWay = [put(client, 'closed/k'), client.keepAlive(1n), client.grant(1000)];
     const ends = Promise.allSettled(underWay);

@@ -1,4 +1,4 @@
-/** Clients for tests, and what they hear. */
+/** Servers and clients that end with their test, and what clients hear. */
 import { onTestFinished } from 'vitest';
 import type { EtcdAddress } from '../../../src/clients/etcd/address.ts';
 import type {
@@ -10,8 +10,14 @@ import type {
   RangeAnswer,
 } from '../../../src/clients/etcd/client.ts';
 import { type EtcdClientOptions, etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
+import { type EtcdOptions, type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { closing } from '../../support/closing.ts';
+import { until } from '../../support/until.ts';
+
+export async function start(options?: EtcdOptions): Promise<EtcdServer> {
+  return closing(await startEtcd(options));
+}
 
 export function clientOf(
   address: string | readonly string[] | EtcdAddress,
@@ -90,4 +96,12 @@ export class Ear {
       changes.map(({ deleted, kv }) => `${deleted ? '-' : ''}${kv.key}`),
     );
   }
+}
+
+/** The watch of a key, or of all that begin with what ends in a slash, once it has started. */
+export async function hear(client: EtcdClient, key: string, from?: bigint): Promise<Ear> {
+  const keys = key.endsWith('/') ? beginning(key) : { key };
+  const ear = new Ear(client, { ...keys, ...(from !== undefined && { from }) });
+  await until('started', async () => ear.starts === 1);
+  return ear;
 }

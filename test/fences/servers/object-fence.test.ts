@@ -49,11 +49,11 @@ test('it passes the probe, again and again', async () => {
 test('a bucket or an object that is gone is told as what it is', async () => {
   const nowhere = numbersIn(objects(`${server.url}/nowhere/`));
   const failed = { code: 'STORE', retryable: false, outcome: 'failed' };
-  await expect(nowhere.enter({ ...at('a'), token: 1n })).rejects.toMatchObject(failed);
-  const entry = await numbers().enter({ ...at('gone'), token: 1n });
+  await expect(nowhere.enter(at('a', 1n))).rejects.toMatchObject(failed);
+  const entry = await numbers().enter(at('gone', 1n));
   await fetch(`${url}gone`, { method: 'DELETE', headers: SIGNED });
   await expect(entry.write(1)).rejects.toThrow(/was deleted/);
   const unsigned = numbersIn(httpObjects({ url }));
-  await numbers().enter({ ...at('mine'), token: 1n });
-  await expect(unsigned.enter({ ...at('mine'), token: 1n })).rejects.toMatchObject(failed);
+  await numbers().enter(at('mine', 1n));
+  await expect(unsigned.enter(at('mine', 1n))).rejects.toMatchObject(failed);
 });

@@ -1,11 +1,10 @@
 /** The store of the guide "Adding a store", on a server that keeps texts under ETags. */
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createLocks, type Store } from 'holdfast';
 import type { Documents } from 'holdfast/document';
 import { documentsSuite } from 'holdfast/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { portOf } from '../../support/listening.ts';
 import { snippetsIn } from '../tidy/snippets.ts';
 import { readTree } from '../tidy/tree.ts';
 import { runBlock } from './blocks.ts';
@@ -66,16 +65,13 @@ test.each([
 ])('a write that is replied to with %i is a typed error', async (status, error) => {
   const server = createServer((_, response) => void response.writeHead(status).end());
   const documents = shown.etagDocuments(await start(server));
-  await expect(documents.put('a', '1', undefined)).rejects.toMatchObject({
-    code: 'STORE',
-    ...error,
-  });
+  const refused = { code: 'STORE', ...error };
+  await expect(documents.put('a', '1', undefined)).rejects.toMatchObject(refused);
 });
 
 async function start(server: Server): Promise<string> {
-  servers.push(server.listen(0, '127.0.0.1'));
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/locks/`;
+  servers.push(server);
+  return `http://127.0.0.1:${await portOf(server)}/locks/`;
 }
 
 /**

@@ -1,10 +1,9 @@
 /** The servers of the guide "Express and Fastify", asked over HTTP. */
-import { once } from 'node:events';
-import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, request } from 'node:http';
 import { createLocks, type Locks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { portOf } from '../../support/listening.ts';
 import { expectShown } from './shown.ts';
 import { expressApp, fastifyApp, type Ship, shutDown } from './web-servers.ts';
 
@@ -16,10 +15,8 @@ interface Running {
 type Start = (locks: Locks, ship: Ship) => Promise<Running>;
 
 const startExpress: Start = async (locks, ship) => {
-  const server: Server = createServer(expressApp(locks, ship)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, close: () => shutDown(server, locks) };
+  const server = createServer(expressApp(locks, ship));
+  return { url: `http://127.0.0.1:${await portOf(server)}`, close: () => shutDown(server, locks) };
 };
 
 const startFastify: Start = async (locks, ship) => {
@@ -63,6 +60,13 @@ let others: Locks;
 let work: Work;
 let running: Running;
 
+async function begin(start: Start): Promise<void> {
+  work = new Work();
+  const store = memoryStore();
+  [locks, others] = [createLocks(store), createLocks(store)];
+  running = await start(locks, work.ship);
+}
+
 afterEach(async () => {
   work.finishAll();
   await Promise.all([running.close(), others.close()]);
@@ -72,13 +76,7 @@ describe.each<[string, Start]>([
   ['Express', startExpress],
   ['Fastify', startFastify],
 ])('with %s', (_, start) => {
-  beforeEach(async () => {
-    work = new Work();
-    const store = memoryStore();
-    locks = createLocks(store);
-    others = createLocks(store);
-    running = await start(locks, work.ship);
-  });
+  beforeEach(() => begin(start));
 
   const pathOf = (id: string): string => `${running.url}/orders/${id}/ship`;
   const post = (id: string): Promise<Response> => postTo(pathOf(id));
@@ -147,10 +145,7 @@ describe.each<[string, Start]>([
 });
 
 test('a report that is being made is made once', async () => {
-  work = new Work();
-  const store = memoryStore();
-  [locks, others] = [createLocks(store), createLocks(store)];
-  running = await startExpress(locks, work.ship);
+  await begin(startExpress);
   const post = (): Promise<Response> => postTo(`${running.url}/report`);
   const lease = await others.mutex('report').acquire();
   const refused = await post();

@@ -1,20 +1,18 @@
 /** The code of docs/guide/kubernetes-deployments.md, as a cluster would use it. */
-import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createLocks, type Locks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { sqliteStore } from 'holdfast/sqlite';
 import { expect, it, onTestFinished } from 'vitest';
 import { gate } from '../../support/gate.ts';
+import { portOf } from '../../support/listening.ts';
 import { serveProbes, startWorker, stopOnSigterm } from './probes.ts';
 import { expectShown } from './shown.ts';
 
 async function probesOf(locks: Locks): Promise<{ server: Server; ask: typeof fetch }> {
-  const server = serveProbes(locks).listen(0, '127.0.0.1');
+  const server = serveProbes(locks);
   onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await portOf(server);
   return { server, ask: (path) => fetch(`http://127.0.0.1:${port}${path}`) };
 }
 

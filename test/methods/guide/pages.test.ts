@@ -9,8 +9,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { manifestOf } from '../tidy/entries.ts';
 import { PAGES, SOURCES, snippetsIn } from '../tidy/snippets.ts';
 import { filesOf, readTree } from '../tidy/tree.ts';
-import { isAt, namesIn } from './blocks.ts';
-import { ON_SERVERS, RUN_BY, SERVERS } from './elsewhere.ts';
+import { isAt } from './blocks.ts';
+import { needsServer, RUN_BY, WRITING } from './elsewhere.ts';
 import { play } from './play.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { openWorld } from './world.ts';
@@ -18,7 +18,7 @@ import { openWorld } from './world.ts';
 const tree = readTree();
 const snippets = snippetsIn(tree);
 const blocks = snippets.filter(({ page }) => !(page in RUN_BY));
-const toRun = blocks.filter((block) => !ON_SERVERS.some(isAt(block)));
+const toRun = blocks.filter((block) => !needsServer(block));
 
 // Some have files of their own in the directory in which they run.
 const before = process.cwd();
@@ -55,10 +55,9 @@ test.each(entries)('every function of %s has an example', async (entry) => {
   expect(functions.map(([name]) => name).filter((name) => !names.includes(name))).toEqual([]);
 });
 
-test.each(ON_SERVERS)('$page has one block with $has, which needs a server', (listed) => {
-  const found = blocks.filter((block) => isAt(block)(listed));
-  expect(found.map((block) => namesIn(block).has(listed.uses))).toEqual([true]);
-  expect(SERVERS).toHaveProperty(listed.uses);
+test.each(WRITING)('$page has one block with $has, which needs a server', (place) => {
+  const found = blocks.filter((block) => isAt(block)(place));
+  expect(found.map(needsServer)).toEqual([true]);
 });
 
 test('every scenario is for one block', () => {

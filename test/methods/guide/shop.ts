@@ -1,16 +1,14 @@
 /** Requests to the service of the page on fences, as callers send them, early and late. */
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { fenceHeaders } from 'holdfast/fence';
 import { expect } from 'vitest';
+import { portOf } from '../../support/listening.ts';
 import { countStock } from './reader.ts';
 import { SKU, type World } from './world.ts';
 
 export async function askShop({ servers, others, db }: World): Promise<void> {
   const [server] = servers;
   if (!server) throw new Error('no server');
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await portOf(server);
   const ask = async (headers: Record<string, string>): Promise<number> =>
     (await fetch(`http://127.0.0.1:${port}/`, { headers: { ...headers, connection: 'close' } }))
       .status;

@@ -17,8 +17,7 @@ import type { Claim, ClaimStatus } from 'holdfast/store';
 import type { Verb } from 'holdfast/testkit';
 import { conflict, type Grant, type Grants, isExclusive } from './grants.ts';
 import { LATEST_MS, type Process } from './process.ts';
-import type { Schedule } from './schedule.ts';
-import type { Trace } from './trace.ts';
+import type { Course } from './trace.ts';
 
 /** A lease, as its process has announced it. */
 interface Hold {
@@ -26,14 +25,15 @@ interface Hold {
   readonly resource: string;
   readonly token: bigint;
   readonly grant: Grant;
-  lease: Lease | undefined;
+  lease?: Lease;
   /** In the world's time; known once the lease is in somebody's hands. */
-  deadline: number | undefined;
+  deadline?: number;
 }
 
-export interface CheckOptions {
-  readonly schedule: Schedule;
-  readonly trace: Trace;
+/** What a lease and the events about it say. */
+type Named = Pick<Lease, 'resource' | 'token'>;
+
+export interface CheckOptions extends Course {
   readonly grants: Grants;
   readonly inModel: boolean;
   /** The only part of the store that may fail; undefined: anything may. */
@@ -117,7 +117,7 @@ export class Checks {
   }
 
   /** Whoever resumes the hold has a `minHold` of its own. */
-  #promisesNoMore(process: Process, lease: { resource: string; token: bigint }): void {
+  #promisesNoMore(process: Process, lease: Named): void {
     const grant = this.#find(process, lease)?.grant;
     const at = this.#reserved.findIndex((each) => each.grant === grant);
     if (at >= 0) this.#reserved.splice(at, 1);
@@ -154,10 +154,6 @@ export class Checks {
       if (hold.process !== process) continue;
       if (hold.deadline !== undefined && hold.deadline > schedule.now) this.#measure(hold);
     }
-  }
-
-  get away(): string | undefined {
-    return this.#options.away;
   }
 
   /** Its hints can come, so that the claim may leave. */
@@ -208,10 +204,7 @@ export class Checks {
     trace.fail(`${process.name} claimed ${resource} after ${waitedMs} of ${ttlMs} ms`);
   }
 
-  #acquired(
-    process: Process,
-    { resource, kind, token }: { resource: string; kind: Kind; token: bigint },
-  ): void {
+  #acquired(process: Process, { resource, kind, token }: Named & { kind: Kind }): void {
     const { trace, grants, inModel } = this.#options;
     const grant = grants.find(process, resource, token / 1024n);
     trace.add(process.name, `acquires ${resource} as ${kind} ${token}`);
@@ -224,9 +217,6 @@ export class Checks {
     this.#tokens.add(unique);
     if (process.closing) trace.fail(`${process.name} acquired ${resource} after it was closed`);
     if (grant.released) trace.fail(`${process.name} acquired ${resource} after its release`);
-    const hold: Hold = {
-      ...{ process, resource, token, grant, lease: undefined, deadline: undefined },
-    };
     const order = `${resource} ${epoch}`;
     if (isExclusive(kind)) {
       const highest = this.#highest.get(order) ?? 0n;
@@ -235,7 +225,7 @@ export class Checks {
       }
       if (token > highest) this.#highest.set(order, token);
     }
-    this.#holds.add(hold);
+    this.#holds.add({ process, resource, token, grant });
     this.#clash(grant);
   }
 
@@ -252,11 +242,7 @@ export class Checks {
     }
   }
 
-  #ended(
-    process: Process,
-    event: { readonly resource: string; readonly token: bigint },
-    how: string,
-  ): void {
+  #ended(process: Process, event: Named, how: string): void {
     const { trace } = this.#options;
     const { resource, token } = event;
     trace.add(process.name, `${how}: ${resource} ${token}`);
@@ -327,15 +313,10 @@ export class Checks {
     return reason === 'expired' || reason === 'max-hold';
   }
 
-  #find(
-    process: Process,
-    { resource, token }: { readonly resource: string; readonly token: bigint },
-  ): Hold | undefined {
-    for (const hold of this.#holds) {
-      const same = hold.token === token && hold.resource === resource;
-      if (same && hold.process === process) return hold;
-    }
-    return undefined;
+  #find(process: Process, { resource, token }: Named): Hold | undefined {
+    return [...this.#holds].find((hold) => {
+      return hold.token === token && hold.resource === resource && hold.process === process;
+    });
   }
 
   #measure(hold: Hold): void {

@@ -10,8 +10,7 @@
  */
 import type { Lease } from 'holdfast';
 import type { Chance } from './chance.ts';
-import type { Schedule } from './schedule.ts';
-import type { Trace } from './trace.ts';
+import type { Course } from './trace.ts';
 
 interface Account {
   lineage: string;
@@ -25,11 +24,7 @@ interface Account {
 /** What a writer takes along: copies of it may arrive at any time. */
 type Write = { readonly lineage: string; readonly token: bigint; readonly value: number };
 
-export interface LedgerParts {
-  readonly schedule: Schedule;
-  readonly trace: Trace;
-  readonly chance: Chance;
-}
+export type LedgerParts = Course & { readonly chance: Chance };
 
 export class Ledger {
   readonly #parts: LedgerParts;
@@ -102,10 +97,8 @@ export class Ledger {
   #account(resource: string): Account {
     const known = this.#accounts.get(resource);
     if (known) return known;
-    const account: Account = {
-      lineage: this.#lineage,
-      ...{ fence: 0n, value: 0, writes: 0, written: false },
-    };
+    const begun = { fence: 0n, value: 0, writes: 0, written: false };
+    const account: Account = { lineage: this.#lineage, ...begun };
     this.#accounts.set(resource, account);
     return account;
   }

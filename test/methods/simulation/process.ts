@@ -13,9 +13,9 @@ import { type Clock, createLocks, type Locks, type LocksOptions, type Store } fr
 import { answered, aroundStore, type ChaosStore, chaosStore, type Weather } from 'holdfast/testkit';
 import type { Chance } from './chance.ts';
 import type { Checks } from './checks.ts';
-import type { Entry, Schedule } from './schedule.ts';
+import type { Entry } from './schedule.ts';
 import type { Server } from './server.ts';
-import type { Trace } from './trace.ts';
+import type { Course } from './trace.ts';
 
 export interface ProcessOptions {
   readonly name: string;
@@ -28,12 +28,7 @@ export interface ProcessOptions {
   readonly locks: Omit<LocksOptions, 'clock'>;
 }
 
-export interface Parts {
-  readonly schedule: Schedule;
-  readonly trace: Trace;
-  readonly server: Server;
-  readonly checks: Checks;
-}
+export type Parts = Course & { readonly server: Server; readonly checks: Checks };
 
 /** How early a timer may fire and how late it usually does, in ms. */
 const EARLY_MS = 1;

@@ -48,7 +48,7 @@ export async function runWorlds(
 
 /** Runs one world alone. */
 export async function runWorld(seed: number, trace = false): Promise<Outcome> {
-  const world = new World(seed, { trace });
+  const world = new World(seed, trace);
   const note = (reason: unknown): void => world.trace.fail(`unhandled rejection: ${reason}`);
   process.on('unhandledRejection', note);
   while (!world.over) {

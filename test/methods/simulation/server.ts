@@ -9,19 +9,19 @@ import { type Claim, type ClaimStatus, MAX_BATCH } from 'holdfast/store';
 import { REPLACED } from '../../../src/core/errors.ts';
 import type { Grants } from './grants.ts';
 import type { Process } from './process.ts';
-import type { Schedule } from './schedule.ts';
-import type { Trace } from './trace.ts';
+import type { Course } from './trace.ts';
 
-export type ServerOptions = { readonly quarantineMs: number; readonly maxWaiters: number };
+export interface ServerOptions {
+  readonly quarantineMs: number;
+  readonly maxWaiters: number;
+  /** Each resource is a part. */
+  readonly parted: boolean;
+}
 
 /** A part that hangs, or else fails. */
 type Away = { readonly resource: string; readonly hangs: boolean };
 
-export interface ServerParts {
-  readonly schedule: Schedule;
-  readonly trace: Trace;
-  readonly grants: Grants;
-}
+export type ServerParts = Course & { readonly grants: Grants };
 
 /** More tokens than a memory gives out in a whole world. */
 const SKIPPED = 400;
@@ -32,18 +32,18 @@ const BEFORE_ALL = 0;
 export class Server {
   readonly memory: MemoryStore;
   readonly #parts: ServerParts;
-  readonly #quarantined: boolean;
+  readonly #options: ServerOptions;
   #down = false;
-  #parted = false;
   #away: Away | undefined;
   #aheadMs = 0;
   #skipped = 0;
   /** Subscriptions die with the server that took them. */
   #life = 0;
 
-  constructor(parts: ServerParts, { quarantineMs, maxWaiters }: ServerOptions) {
+  constructor(parts: ServerParts, options: ServerOptions) {
     this.#parts = parts;
-    this.#quarantined = quarantineMs > 0;
+    this.#options = options;
+    const { quarantineMs, maxWaiters } = options;
     const clock = { ...parts.schedule.clock(() => 0), now: () => this.now };
     this.memory = memoryStore({ clock, quarantine: quarantineMs, maxWaiters });
     parts.grants.begin();
@@ -67,11 +67,6 @@ export class Server {
     this.#parts.trace.add('server', 'is up');
   }
 
-  /** From now on each resource is a part. */
-  divide(): void {
-    this.#parted = true;
-  }
-
   losePart(away: Away): void {
     this.#away = away;
     this.#parts.trace.count('fault: part away');
@@ -83,7 +78,7 @@ export class Server {
     this.#parts.trace.add('server', 'loses its memory');
     this.memory.forget();
     this.#parts.grants.begin();
-    if (!this.#quarantined) this.#skip();
+    if (this.#options.quarantineMs === 0) this.#skip();
   }
 
   /**
@@ -133,7 +128,7 @@ export class Server {
     return {
       name: memory.name,
       traits: memory.traits,
-      ...(this.#parted && { partOf: (resource: string) => resource }),
+      ...(this.#options.parted && { partOf: (resource: string) => resource }),
       get lineage() {
         return memory.lineage;
       },

@@ -91,22 +91,15 @@ const ACTS: Record<Theme, (act: Act) => Promise<string>> = {
     const some = parts.slice(0, act.chance.between(1, 3));
     // In a divided world each resource is a part of its own.
     if (!act.process.network.partOf && act.chance.share(0.4)) return tryAll(act, some);
-    const lock = allOf(some);
-    const ran = await lock.run(waits(act), async (lease) => {
-      for (const each of lease.leases) act.scene.checks.handed(act.process, each);
-      await work(act, lease.leases);
-    });
-    return ran === undefined ? 'done' : '';
+    await allOf(some).run(waits(act), (lease) => work(act, lease.leases));
+    return 'done';
   },
   election: campaign,
   newest: async (act) => {
-    const { chance, process, scene } = act;
+    const { chance, process } = act;
     const lock = process.locks.mutex(chance.one(MUTEXES), options(act));
     const ifBusy = chance.one(['replace-waiting', 'replace'] as const);
-    await lock.run({ ...waits(act), ifBusy }, (lease) => {
-      scene.checks.handed(process, lease);
-      return work(act, [lease]);
-    });
+    await lock.run({ ...waits(act), ifBusy }, (lease) => work(act, [lease]));
     return 'ran';
   },
   'hand over': async (act) => {
@@ -128,7 +121,6 @@ async function tryAll(act: Act, parts: readonly Lock[]): Promise<string> {
   const lease = await tryAllOf(parts, limits);
   if (!lease) return 'were not free';
   try {
-    for (const each of lease.leases) act.scene.checks.handed(act.process, each);
     await work(act, lease.leases);
   } finally {
     await lease.release();
@@ -177,11 +169,8 @@ async function take(
   { minHold = 0 }: LockOptions,
   extra: { readonly permits?: number } = {},
 ): Promise<string> {
-  const { chance, scene, process } = act;
-  const held = (lease: Lease): Promise<void> => {
-    scene.checks.handed(process, lease, Number(minHold));
-    return work(act, [lease]);
-  };
+  const { chance } = act;
+  const held = (lease: Lease): Promise<void> => work(act, [lease], Number(minHold));
   const inside = async (lease: Lease): Promise<void> => {
     await held(lease);
     await nested(act, lock, lease);
@@ -208,10 +197,9 @@ async function take(
 
 /** Works under a lease, and hands it over or releases it. */
 async function holdThenPass(act: Act, lease: Lease, minHoldMs = 0): Promise<string> {
-  const { chance, process, scene } = act;
+  const { chance, scene } = act;
   try {
-    scene.checks.handed(process, lease, minHoldMs);
-    await work(act, [lease]);
+    await work(act, [lease], minHoldMs);
     if (!chance.share(0.6)) return 'held';
     const text = await lease.handOver();
     scene.trace.count('handed over');
@@ -258,9 +246,10 @@ async function nested(act: Act, lock: Lock, lease: Lease): Promise<void> {
   await Promise.all(entries);
 }
 
-/** What is done under a lease. */
-async function work(act: Act, leases: readonly Lease[]): Promise<void> {
+/** What is done under leases that have just been taken. */
+async function work(act: Act, leases: readonly Lease[], minHoldMs = 0): Promise<void> {
   const { chance, scene, process } = act;
+  for (const each of leases) scene.checks.handed(process, each, minHoldMs);
   const heeds = chance.share(0.5);
   const [lease] = leases as [Lease];
   const read = chance.share(0.4) ? await enter(act, lease) : undefined;
@@ -293,7 +282,7 @@ async function meddle({ chance, scene, process }: Act, lease: Lease): Promise<vo
   }
   if (scene.healed()) return;
   if (what === 2) process.stall(chance.between(1, LONGEST_STALL_MS));
-  if (what === 3) await evictOne(scene, process, chance);
+  if (what === 3) await evictOne(scene, process, chance).catch(expected);
 }
 
 function expected(error: unknown): void {
@@ -303,17 +292,13 @@ function expected(error: unknown): void {
 /** Takes somebody's lock away, or somebody's place in a queue. */
 async function evictOne(scene: Scene, process: Process, chance: Chance): Promise<void> {
   const name = chance.one(['m', 'n', 'rw', 'sem', 'seat']);
-  try {
-    const { holders, waiters } = await process.locks.inspect(name);
-    const all = [...holders, ...waiters];
-    if (all.length === 0) return;
-    const now = scene.force && chance.share(0.3);
-    const { number: token } = chance.one(all);
-    const evicted = await evict(process.locks, name, { token, reason: 'test', now });
-    if (evicted) scene.trace.count(now ? 'fault: eviction at once' : 'fault: eviction');
-  } catch (error) {
-    expected(error);
-  }
+  const { holders, waiters } = await process.locks.inspect(name);
+  const all = [...holders, ...waiters];
+  if (all.length === 0) return;
+  const now = scene.force && chance.share(0.3);
+  const { number: token } = chance.one(all);
+  const evicted = await evict(process.locks, name, { token, reason: 'test', now });
+  if (evicted) scene.trace.count(now ? 'fault: eviction at once' : 'fault: eviction');
 }
 
 /** Stands for election, leads a few terms, and resigns or leaves. */
@@ -332,7 +317,6 @@ async function campaign(act: Act): Promise<string> {
   let led = 0;
   try {
     for await (const { lease } of candidate) {
-      scene.checks.handed(process, lease);
       await work(act, [lease]);
       if (++led === terms) break;
     }

@@ -2,7 +2,15 @@
  * What happened in a world: a hash of all of it, counters of what it reached, and, if somebody
  * wants to read it, the lines. Nothing random or real enters: no ids, no wall clock.
  */
+import type { Schedule } from './schedule.ts';
+
 export type Problem = { readonly at: number; readonly what: string };
+
+/** What every part of a world is given. */
+export interface Course {
+  readonly schedule: Schedule;
+  readonly trace: Trace;
+}
 
 export class Trace {
   readonly lines: string[] | undefined;

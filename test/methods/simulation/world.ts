@@ -23,11 +23,6 @@ import { Server } from './server.ts';
 import { perform, type Scene, type Theme } from './tasks.ts';
 import { Trace } from './trace.ts';
 
-export interface WorldOptions {
-  /** Keep the lines of the trace. */
-  readonly trace?: boolean;
-}
-
 export type Outcome = { readonly seed: number; readonly trace: Trace; readonly steps: number };
 
 const TTLS = [200, 400, 1_000];
@@ -75,21 +70,22 @@ export class World {
   #healed = false;
   #ending = false;
 
-  constructor(seed: number, options: WorldOptions = {}) {
+  /** @param keep whether to keep the lines of the trace. */
+  constructor(seed: number, keep = false) {
     this.#seed = seed;
     const chance = new Chance(seed);
     this.#chance = chance;
     const { schedule } = this;
-    this.trace = new Trace(() => schedule.now, options.trace === true);
+    this.trace = new Trace(() => schedule.now, keep);
     const { trace } = this;
     const trouble = drawTrouble(chance, Math.max(...TTLS));
     this.#trouble = trouble;
     const grants = new Grants(schedule, trace);
     const { quarantineMs, inModel } = trouble;
     const maxWaiters = chance.share(0.1) ? 2 : 100;
-    this.server = new Server({ schedule, trace, grants }, { quarantineMs, maxWaiters });
     const away = trouble.calm ? chance.one(PARTS) : undefined;
-    if (away !== undefined) this.server.divide();
+    const options = { quarantineMs, maxWaiters, parted: away !== undefined };
+    this.server = new Server({ schedule, trace, grants }, options);
     this.checks = new Checks({ schedule, trace, grants, inModel, away });
     const { lineage } = this.server.memory;
     this.ledger = new Ledger({ schedule, trace, chance: chance.fork() }, lineage);
@@ -102,7 +98,7 @@ export class World {
     const moods = { alike: chance.share(0.4), force: chance.share(0.2) };
     this.#scene = { ...scene, ...moods, chance: chance.fork(), trace, checks, ledger };
     trace.count(inModel ? 'world in the model' : 'world out of the model');
-    this.#populate();
+    this.#populate(away);
   }
 
   /** Processes that have neither crashed nor been closed. */
@@ -145,7 +141,7 @@ export class World {
     });
   }
 
-  #populate(): void {
+  #populate(away: string | undefined): void {
     const chance = this.#chance;
     const processes = chance.between(2, 4);
     for (let i = 0; i < processes; i++) this.#spawn();
@@ -158,10 +154,9 @@ export class World {
       const { inModel } = this.#trouble;
       this.schedule.at(chance.below(BUSY_MS + 1_000), () => strike(this, chance, inModel));
     }
-    const { away: resource } = this.checks;
-    if (resource !== undefined) {
-      const hangs = chance.share(0.5);
-      this.schedule.at(chance.below(BUSY_MS), () => this.server.losePart({ resource, hangs }));
+    if (away !== undefined) {
+      const part = { resource: away, hangs: chance.share(0.5) };
+      this.schedule.at(chance.below(BUSY_MS), () => this.server.losePart(part));
     }
     this.schedule.at(BUSY_MS + 1_500, () => this.#heal());
   }

@@ -1,9 +1,8 @@
 /** A server ends one of several streams of a connection, and the client gives up the others. */
-import { once } from 'node:events';
 import { constants, createServer } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { EtcdChannel } from '../../../../src/clients/etcd/channel.ts';
 import type { RpcStream } from '../../../../src/clients/etcd/rpc-stream.ts';
+import { portOf } from '../../../support/listening.ts';
 
 const server = createServer();
 server.on('session', (session) => session.on('error', () => {}));
@@ -13,8 +12,7 @@ server.on('stream', (stream, headers) => {
   stream.resume();
   if (headers[':path'] === '/ends') stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 });
-await once(server.listen(0, '127.0.0.1'), 'listening');
-const { port } = server.address() as AddressInfo;
+const port = await portOf(server);
 const endpoint = { url: `http://127.0.0.1:${port}`, host: '127.0.0.1', port, tls: undefined };
 const channel = await EtcdChannel.open(endpoint, new AbortController().signal, () => {});
 process.send?.('connected');

@@ -3,12 +3,9 @@ import { type Faults, inTest } from '../fault.ts';
 const takeover = { file: 'src/stores/zookeeper/takeover.ts' };
 const keptSession = { file: 'src/stores/zookeeper/kept-session.ts' };
 const renew = { file: 'src/stores/zookeeper/verbs/renew.ts' };
-const places = { file: 'src/stores/zookeeper/places.ts' };
 
 const STORE = 'test/stores/zookeeper/store.test.ts';
 const SESSIONS = 'test/stores/zookeeper/units/sessions.test.ts';
-const PLACES = 'test/stores/zookeeper/units/places.test.ts';
-const STRIKES = 'test/stores/zookeeper/store-strikes.test.ts';
 
 /** A queue of nodes in sessions, and the recipes of Curator. */
 export const ZOOKEEPER_FAULTS: Faults = {
@@ -123,13 +120,19 @@ export const ZOOKEEPER_FAULTS: Faults = {
     find: "    { step: 'check', path: path + String(note?.next ?? 0).padStart(10, '0') },\n",
     replace: '',
     why: 'some locks are held for a try that fails',
-    by: inTest(STRIKES, 'several tries make nothing if a claim comes after they have looked'),
+    by: inTest(
+      'test/stores/zookeeper/store-strikes.test.ts',
+      'several tries make nothing if a claim comes after they have looked',
+    ),
   },
   'ZooKeeper latch: nodes have the names of mutexes': {
-    ...places,
+    file: 'src/stores/zookeeper/places.ts',
     find: "return 'latch-';",
     replace: "return 'lock-';",
     why: 'two lead: a latch in Java sees none of our candidates before it',
-    by: inTest(PLACES, 'each recipe knows its own nodes, and no others'),
+    by: inTest(
+      'test/stores/zookeeper/units/places.test.ts',
+      'each recipe knows its own nodes, and no others',
+    ),
   },
 };
