@@ -37,28 +37,45 @@ export async function numberLeft(db: SqlDatabase, id: string): Promise<number> {
   return Number(row?.n);
 }
 
-/** BEGIN, the work, and COMMIT or ROLLBACK, by hand. */
-async function byHand<C extends SqlTransaction & { release(): unknown }, T>(
-  connection: C,
-  send: (sql: string) => Promise<unknown>,
-  { begin, work }: { readonly begin: readonly string[]; readonly work: Work<T> },
-): Promise<T> {
-  try {
-    for (const sql of begin) await send(sql);
-    const done = await work(connection);
-    await send('COMMIT');
-    return done;
-  } catch (error) {
-    // A test may have ended the connection.
-    await send('ROLLBACK').catch(() => {});
-    throw error;
-  } finally {
-    await connection.release();
-  }
+/** A connection of a pool. */
+interface Lent {
+  readonly tx: SqlTransaction;
+  send(sql: string): Promise<unknown>;
+  release(): unknown;
 }
 
-function mysqlBegin(isolation: Isolation | undefined): string[] {
-  return [...(isolation ? [`SET TRANSACTION ISOLATION LEVEL ${isolation}`] : []), 'BEGIN'];
+type Connection = SqlTransaction & { query(sql: string): Promise<unknown>; release(): unknown };
+
+function lent(tx: Connection): Lent {
+  return { tx, send: (sql) => tx.query(sql), release: () => tx.release() };
+}
+
+/** BEGIN, the work, and COMMIT or ROLLBACK, by hand. */
+function byHand(parts: Omit<Client, 'transaction'>, lend: () => Promise<Lent>): Client {
+  return {
+    ...parts,
+    async transaction(work, isolation) {
+      const { tx, send, release } = await lend();
+      try {
+        for (const sql of beginAt(parts.dialect, isolation)) await send(sql);
+        const done = await work(tx);
+        await send('COMMIT');
+        return done;
+      } catch (error) {
+        // A test may have ended the connection.
+        await send('ROLLBACK').catch(() => {});
+        throw error;
+      } finally {
+        await release();
+      }
+    },
+  };
+}
+
+function beginAt(dialect: Client['dialect'], isolation: Isolation | undefined): string[] {
+  if (!isolation) return ['BEGIN'];
+  const level = `ISOLATION LEVEL ${isolation}`;
+  return dialect === 'postgres' ? [`BEGIN ${level}`] : [`SET TRANSACTION ${level}`, 'BEGIN'];
 }
 
 const CONNECTIONS = 20;
@@ -72,16 +89,9 @@ function pgPool(url: string): pg.Pool {
 
 function ofPg(url: string): Client {
   const pool = pgPool(url);
-  return {
-    dialect: 'postgres',
-    db: pool,
-    transaction: async (work, isolation) => {
-      const begin = [`BEGIN${isolation ? ` ISOLATION LEVEL ${isolation}` : ''}`];
-      const connection = await pool.connect();
-      return byHand(connection, (sql) => connection.query(sql), { begin, work });
-    },
-    close: () => pool.end(),
-  };
+  return byHand({ dialect: 'postgres', db: pool, close: () => pool.end() }, async () =>
+    lent(await pool.connect()),
+  );
 }
 
 function ofPostgres(url: string): Client {
@@ -97,32 +107,19 @@ function ofPostgres(url: string): Client {
 
 function ofMysql2(url: string): Client {
   const pool = createPromisePool({ uri: url, connectionLimit: CONNECTIONS });
-  return {
-    dialect: 'mysql',
-    db: pool,
-    transaction: async (work, isolation) => {
-      const connection = await pool.getConnection();
-      const begin = mysqlBegin(isolation);
-      return byHand(connection, (sql) => connection.query(sql), { begin, work });
-    },
-    close: () => pool.end(),
-  };
+  return byHand({ dialect: 'mysql', db: pool, close: () => pool.end() }, async () =>
+    lent(await pool.getConnection()),
+  );
 }
 
 function ofMysql2Callbacks(url: string): Client {
   const pool = createPool({ uri: url, connectionLimit: CONNECTIONS });
-  return {
-    dialect: 'mysql',
-    db: pool,
-    transaction: async (work, isolation) => {
-      const connection = await new Promise<PoolConnection>((resolve, reject) => {
-        pool.getConnection((error, got) => (error ? reject(error) : resolve(got)));
-      });
-      const begin = mysqlBegin(isolation);
-      return byHand(connection, (sql) => connection.promise().query(sql), { begin, work });
-    },
-    close: () => pool.promise().end(),
-  };
+  return byHand({ dialect: 'mysql', db: pool, close: () => pool.promise().end() }, async () => {
+    const tx = await new Promise<PoolConnection>((resolve, reject) => {
+      pool.getConnection((error, got) => (error ? reject(error) : resolve(got)));
+    });
+    return { tx, send: (sql) => tx.promise().query(sql), release: () => tx.release() };
+  });
 }
 
 function ofMariadb(url: string): Client {
@@ -130,16 +127,9 @@ function ofMariadb(url: string): Client {
   const database = pathname.slice(1);
   const at = { host, port: Number(port), user, database, connectionLimit: CONNECTIONS };
   const pool = createMariadbPool({ ...at, allowPublicKeyRetrieval: true });
-  return {
-    dialect: 'mysql',
-    db: pool,
-    transaction: async (work, isolation) => {
-      const connection = await pool.getConnection();
-      const begin = mysqlBegin(isolation);
-      return byHand(connection, (sql) => connection.query(sql), { begin, work });
-    },
-    close: () => pool.end(),
-  };
+  return byHand({ dialect: 'mysql', db: pool, close: () => pool.end() }, async () =>
+    lent(await pool.getConnection()),
+  );
 }
 
 function ofKysely(dialect: 'postgres' | 'mysql'): Open {
@@ -162,40 +152,35 @@ function ofKysely(dialect: 'postgres' | 'mysql'): Open {
   };
 }
 
-function ofDrizzlePg(url: string): Client {
-  const pool = pgPool(url);
-  const db = drizzlePg({ client: pool });
+interface DrizzleDatabase {
+  transaction<T>(work: Work<T>, config?: { readonly isolationLevel: Isolation }): Promise<T>;
+}
+
+function ofDrizzle(
+  dialect: Client['dialect'],
+  db: DrizzleDatabase & SqlDatabase,
+  pool: { end(): Promise<unknown> },
+): Client {
   return {
-    dialect: 'postgres',
-    db,
+    ...{ dialect, db, close: () => pool.end() },
     transaction: (work, isolation) =>
       db.transaction(work, isolation && { isolationLevel: isolation }),
-    close: () => pool.end(),
   };
+}
+
+function ofDrizzlePg(url: string): Client {
+  const pool = pgPool(url);
+  return ofDrizzle('postgres', drizzlePg({ client: pool }), pool);
 }
 
 function ofDrizzlePostgres(url: string): Client {
   const sql = postgres(url, { max: CONNECTIONS, onnotice: () => {} });
-  const db = drizzlePostgres({ client: sql });
-  return {
-    dialect: 'postgres',
-    db,
-    transaction: (work, isolation) =>
-      db.transaction(work, isolation && { isolationLevel: isolation }),
-    close: () => sql.end(),
-  };
+  return ofDrizzle('postgres', drizzlePostgres({ client: sql }), sql);
 }
 
 function ofDrizzleMysql(url: string): Client {
   const pool = createPromisePool({ uri: url, connectionLimit: CONNECTIONS });
-  const db = drizzleMysql({ client: pool });
-  return {
-    dialect: 'mysql',
-    db,
-    transaction: (work, isolation) =>
-      db.transaction(work, isolation && { isolationLevel: isolation }),
-    close: () => pool.end(),
-  };
+  return ofDrizzle('mysql', drizzleMysql({ client: pool }), pool);
 }
 
 /** What `Prisma` and others would be wrapped in. */
@@ -207,17 +192,10 @@ function ofOther(url: string): Client {
     rows: async (sql, values) => (await client.query(sql, values)).rows,
     count: async (sql, values) => (await client.query(sql, values)).rowCount ?? 0,
   });
-  return {
-    dialect: 'postgres',
-    db: wrapped(pool),
-    transaction: async (work, isolation) => {
-      const begin = [`BEGIN${isolation ? ` ISOLATION LEVEL ${isolation}` : ''}`];
-      const connection = await pool.connect();
-      const other = { ...wrapped(connection), release: () => connection.release() };
-      return byHand(other, (sql) => connection.query(sql), { begin, work });
-    },
-    close: () => pool.end(),
-  };
+  return byHand({ dialect: 'postgres', db: wrapped(pool), close: () => pool.end() }, async () => {
+    const one = await pool.connect();
+    return { tx: wrapped(one), send: (sql) => one.query(sql), release: () => one.release() };
+  });
 }
 
 export const POSTGRES_CLIENTS: Readonly<Record<string, Open>> = {
