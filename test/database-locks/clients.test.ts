@@ -1,21 +1,17 @@
 /** Every function with every client, on the servers that it is for. */
 import { sqlFence } from 'holdfast/fence';
 import { changeState, optimistic, rowLock, transactionLock } from 'holdfast/sql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PRODUCTS, soon, standing, useServer } from './bed.ts';
-import { type Client, numberLeft, on } from './clients.ts';
+import { describe, expect, test } from 'vitest';
+import { PRODUCTS, soon, standing, useClient, useServer } from './bed.ts';
+import { numberLeft, on } from './clients.ts';
 
 describe.each(PRODUCTS)('$name', (product) => {
   const server = useServer(product);
 
   describe.each(Object.entries(product.clients))('%s', (name, open) => {
-    let client: Client;
+    const client = useClient(open, server);
     const table = 'stock';
     const keyOf = (id: string) => ({ id: `${name}: ${id}` });
-    beforeAll(() => {
-      client = open(server.url);
-    });
-    afterAll(() => client.close());
 
     /** A row that is locked until it is released. */
     const locked = (id: string, mode: 'update' | 'share' = 'update') =>

@@ -11,7 +11,9 @@ import pg from 'pg';
 import postgres from 'postgres';
 import { connectionOf, type SqlConnection } from '../../src/clients/sql/connection.ts';
 
-export type Isolation = 'read committed' | 'repeatable read' | 'serializable';
+export const LEVELS = ['read committed', 'repeatable read', 'serializable'] as const;
+
+export type Isolation = (typeof LEVELS)[number];
 
 type Work<T> = (tx: SqlTransaction) => Promise<T>;
 

@@ -8,10 +8,10 @@ import { createConnection as createMariadb } from 'mariadb';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import postgres from 'postgres';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../support/until.ts';
-import { PRODUCTS, standing, useServer } from './bed.ts';
-import { type Client, on } from './clients.ts';
+import { PRODUCTS, standing, useClient, useServer } from './bed.ts';
+import { on } from './clients.ts';
 
 const table = 'stock';
 const lock = (tx: SqlTransaction, id: string, wait: 'block' | 'nowait' = 'block') =>
@@ -21,13 +21,9 @@ describe.each(PRODUCTS)('$name', (product) => {
   const server = useServer(product);
 
   describe.each(Object.entries(product.clients))('%s', (name, open) => {
-    let client: Client;
+    const client = useClient(open, server);
     const postgres = () => client.dialect === 'postgres';
-    beforeAll(async () => {
-      client = open(server.url);
-      await client.transaction((tx) => lock(tx, 'a'));
-    });
-    afterAll(() => client.close());
+    beforeAll(() => client.transaction((tx) => lock(tx, 'a')));
 
     test('a snapshot that is too old', async () => {
       const work = client.transaction(async (tx) => {
