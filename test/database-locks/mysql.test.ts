@@ -25,6 +25,7 @@ describe.each(MYSQL)('$name', (product) => {
   // Whatever does not fit is cut off.
   const server = useServer(product, ['--sql-mode=']);
   const client = useClient(product.plain, server);
+  const clients = Object.entries(product.clients);
 
   async function table(type: string, version: bigint): Promise<void> {
     await on(client.db).count('DROP TABLE IF EXISTS full');
@@ -34,21 +35,18 @@ describe.each(MYSQL)('$name', (product) => {
 
   const row = { table: 'full', key: { id: 1 }, version: 'version' };
 
-  test.each(Object.entries(product.clients))(
-    'a version grows as far as it can: %s',
-    async (_, open) => {
-      const many = open(server.url);
-      for (const [type, most] of MOST) {
-        await table(type, most - 1n);
-        const change = () => optimistic<{ n: number }>(many.db, row, ({ n }) => ({ n: n + 1 }));
-        await change();
-        const full = { code: 'USAGE', message: expect.stringContaining(`${most}`) };
-        await expect(change(), type).rejects.toMatchObject(full);
-        expect(await on(client.db).rows('SELECT n FROM full'), type).toEqual([{ n: 1 }]);
-      }
-      await many.close();
-    },
-  );
+  test.each(clients)('a version grows as far as it can: %s', async (_, open) => {
+    const many = open(server.url);
+    for (const [type, most] of MOST) {
+      await table(type, most - 1n);
+      const change = () => optimistic<{ n: number }>(many.db, row, ({ n }) => ({ n: n + 1 }));
+      await change();
+      const full = { code: 'USAGE', message: expect.stringContaining(`${most}`) };
+      await expect(change(), type).rejects.toMatchObject(full);
+      expect(await on(client.db).rows('SELECT n FROM full'), type).toEqual([{ n: 1 }]);
+    }
+    await many.close();
+  });
 
   test('what looks like full in another column is not', async () => {
     await table('int', 127n);
@@ -67,7 +65,7 @@ describe.each(MYSQL)('$name', (product) => {
     expect(await on(client.db).rows('SELECT n FROM full')).toEqual([{ n: 0 }]);
   });
 
-  test.each(Object.entries(product.clients))('a pool that does not commit: %s', async (_, open) => {
+  test.each(clients)('a pool that does not commit: %s', async (_, open) => {
     await table('int', 5n);
     await on(client.db).count('SET GLOBAL autocommit = 0');
     const many = open(server.url);
