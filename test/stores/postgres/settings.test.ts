@@ -5,7 +5,7 @@ import { type PostgresClient, postgresStore } from 'holdfast/postgres';
 import { Client, Pool } from 'pg';
 import postgres from 'postgres';
 import { describe, expect, test } from 'vitest';
-import { claimOf, failureOf, sessionsOf, sharedServer, sleep } from './bed.ts';
+import { claimOf, failureOf, sessionOn, sessionsOf, sharedServer, sleep } from './bed.ts';
 
 const hba = ['host all secretive 127.0.0.1/32 scram-sha-256'];
 const { bed, server } = await sharedServer({ hba });
@@ -112,8 +112,7 @@ test.each([
   const store = bed.use(postgresStore(make()));
   await store.claim([claimOf('blocked')]);
   const before = await sessionsOf(server);
-  const other = new Client({ connectionString: server.url });
-  await other.connect();
+  const other = await sessionOn(bed, server);
   await other.query('BEGIN');
   await other.query('LOCK holdfast.lock');
   const claim = store.claim([claimOf('blocked')]);
