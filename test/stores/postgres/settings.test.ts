@@ -21,28 +21,21 @@ function secretive() {
   return { host: server.host, port: server.port, user: 'secretive', database: 'postgres' };
 }
 
+type Login = ReturnType<typeof secretive> & { password: string | (() => Promise<string>) };
+
 describe('a password', () => {
   test.each([
-    ['a Pool', (password: string) => new Pool({ ...secretive(), password })],
-    ['a Client', (password: string) => new Client({ ...secretive(), password })],
-    ['postgres.js', (password: string) => postgres({ ...secretive(), password })],
-    [
-      'a Pool with a function',
-      (word: string) => new Pool({ ...secretive(), password: () => word }),
-    ],
-    [
-      'a Client with a function',
-      (word: string) => new Client({ ...secretive(), password: async () => word }),
-    ],
-    [
-      'postgres.js with a function',
-      (word: string) => postgres({ ...secretive(), password: async () => word }),
-    ],
-  ])('of %s', async (_, make) => {
-    await works(make('right'));
-    const failure = await failureOf(bed.use(postgresStore(make('wrong'))).claim([claimOf('a')]));
-    expect(failure).toMatchObject({ code: 'STORE', retryable: false });
-    expect((failure as Error).message).not.toContain('wrong');
+    ['a Pool', (login: Login) => new Pool(login)],
+    ['a Client', (login: Login) => new Client(login)],
+    ['postgres.js', (login: Login) => postgres(login)],
+  ])('of %s, as a text and as a function', async (_, clientOf) => {
+    for (const said of [(word: string) => word, (word: string) => async () => word]) {
+      const make = (word: string) => clientOf({ ...secretive(), password: said(word) });
+      await works(make('right'));
+      const failure = await failureOf(bed.use(postgresStore(make('wrong'))).claim([claimOf('a')]));
+      expect(failure).toMatchObject({ code: 'STORE', retryable: false });
+      expect((failure as Error).message).not.toContain('wrong');
+    }
   });
 
   test('that changes is asked for anew', async () => {
