@@ -19,6 +19,7 @@ const lock = (tx: SqlTransaction, id: string, wait: 'block' | 'nowait' = 'block'
 
 describe.each(PRODUCTS)('$name', (product) => {
   const server = useServer(product);
+  const admin = useClient(product.plain, server);
 
   describe.each(Object.entries(product.clients))('%s', (name, open) => {
     const client = useClient(open, server);
@@ -92,7 +93,6 @@ describe.each(PRODUCTS)('$name', (product) => {
     async function kill(what: 'QUERY' | 'CONNECTION', id: number): Promise<void> {
       // What MySQL shows of transactions is up to 100 ms old, and the connection was used before.
       await new Promise((resolve) => setTimeout(resolve, 150));
-      const admin = product.plain(server.url);
       const waiting = postgres()
         ? `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid = ${id}`
         : `SELECT 1 FROM information_schema.innodb_trx
@@ -101,7 +101,6 @@ describe.each(PRODUCTS)('$name', (product) => {
       const verb = what === 'QUERY' ? 'pg_cancel_backend' : 'pg_terminate_backend';
       if (postgres()) await on(admin.db).rows(`SELECT ${verb}(${id})`);
       else await on(admin.db).count(`KILL ${what} ${id}`);
-      await admin.close();
     }
   });
 });
