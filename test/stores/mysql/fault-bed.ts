@@ -18,7 +18,7 @@ export const PRODUCTS: readonly [['MariaDB', typeof startMariadb], ['MySQL', typ
   ['MySQL', startMysql],
 ];
 
-/** A session past the store, as whoever may do everything. */
+/** A session past the store, as a user who may do everything. */
 export function rootOn({ host, port }: MysqlServer): Promise<Connection> {
   return createConnection({ host, port, user: 'root', database: 'test' });
 }
