@@ -1,4 +1,5 @@
 /** The servers, and a table of things to sell on each. */
+import assert from 'node:assert/strict';
 import type { SqlTransaction } from 'holdfast/sql';
 import { afterAll, beforeAll } from 'vitest';
 import { startMariadb } from '../servers/mariadb-server.ts';
@@ -11,6 +12,7 @@ export type Server = { readonly url: string; close(): Promise<void> };
 
 export interface Product {
   readonly name: string;
+  readonly dialect: Client['dialect'];
   start(options?: { readonly config?: readonly string[] }): Promise<Server>;
   readonly clients: Readonly<Record<string, Open>>;
   /** The first of them. */
@@ -19,10 +21,11 @@ export interface Product {
 
 const [PG] = Object.values(POSTGRES_CLIENTS) as [Open];
 const [MYSQL2] = Object.values(MYSQL_CLIENTS) as [Open];
-const MYSQL = { clients: MYSQL_CLIENTS, plain: MYSQL2 };
+const POSTGRES = { dialect: 'postgres', clients: POSTGRES_CLIENTS, plain: PG } as const;
+const MYSQL = { dialect: 'mysql', clients: MYSQL_CLIENTS, plain: MYSQL2 } as const;
 
 export const PRODUCTS: readonly Product[] = [
-  { name: 'PostgreSQL', start: startPostgres, clients: POSTGRES_CLIENTS, plain: PG },
+  { name: 'PostgreSQL', start: startPostgres, ...POSTGRES },
   { name: 'MariaDB', start: startMariadb, ...MYSQL },
   { name: 'MySQL', start: startMysql, ...MYSQL },
 ];
@@ -40,12 +43,21 @@ const OPTIONS = { postgres: '', mysql: ' CHARACTER SET utf8mb4 COLLATE utf8mb4_b
 const TIME = { postgres: 'timestamptz', mysql: 'datetime(6)' } as const;
 const BYTES = { postgres: 'bytea', mysql: 'varbinary(1000)' } as const;
 
+export interface UsedServer {
+  readonly dialect: Client['dialect'];
+  /** Before the first test it is empty. */
+  readonly url: string;
+}
+
 /** One for all tests of the file, made before the first of them. */
-export function useServer({ start, plain }: Product): { readonly url: string } {
-  const bed = { url: '' };
+export function useServer(
+  { dialect, start, plain }: Product,
+  config: readonly string[] = [],
+): UsedServer {
+  const bed = { dialect, url: '' };
   let server: Server | undefined;
   beforeAll(async () => {
-    server = await start();
+    server = await start({ config });
     bed.url = server.url;
     const client = plain(server.url);
     await makeStock(client);
@@ -53,6 +65,27 @@ export function useServer({ start, plain }: Product): { readonly url: string } {
   });
   afterAll(() => server?.close());
   return bed;
+}
+
+/** A client for all tests of the group, opened before the first of them. */
+export function useClient(
+  open: (url: string) => Client | Promise<Client>,
+  server: UsedServer,
+): Client {
+  let client: Client | undefined;
+  const opened = (): Client => client ?? assert.fail('it is opened before the first test');
+  beforeAll(async () => {
+    client = await open(server.url);
+  });
+  afterAll(() => client?.close());
+  return {
+    dialect: server.dialect,
+    get db() {
+      return opened().db;
+    },
+    transaction: (work, isolation) => opened().transaction(work, isolation),
+    close: () => opened().close(),
+  };
 }
 
 /** Begins a transaction that stands still after this work, until it is released. */

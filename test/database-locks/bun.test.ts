@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { rowLock } from 'holdfast/sql';
 import { describe, expect, test } from 'vitest';
 import { fetchTools } from '../../scripts/package/tools.ts';
-import { PRODUCTS, useServer } from './bed.ts';
+import { PRODUCTS, useClient, useServer } from './bed.ts';
 
 const PROGRAM = join(import.meta.dirname, 'children/bun.ts');
 const { runtimes } = await fetchTools();
@@ -13,13 +13,12 @@ const [bun = '', ...options] = runtimes.find(({ kind }) => kind === 'bun')?.run 
 
 describe.each(PRODUCTS)('$name', (product) => {
   const server = useServer(product);
+  const client = useClient(product.plain, server);
 
   test("a transaction of Bun's is taken as it is", async () => {
-    const client = product.plain(server.url);
     for (const id of ['a', 'b']) {
       await client.transaction((tx) => rowLock(tx, { table: 'stock', key: { id } }));
     }
-    await client.close();
     const { stdout } = await promisify(execFile)(bun, [...options, PROGRAM, server.url]);
     const late = { code: 'TRANSACTION', reason: 'lock-timeout', retryable: true };
     expect(JSON.parse(stdout)).toEqual({

@@ -1,59 +1,49 @@
 /** Every function with every client, on the servers that it is for. */
 import { sqlFence } from 'holdfast/fence';
 import { changeState, optimistic, rowLock, transactionLock } from 'holdfast/sql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PRODUCTS, soon, standing, useServer } from './bed.ts';
-import { type Client, numberLeft, on } from './clients.ts';
+import { describe, expect, test } from 'vitest';
+import { PRODUCTS, soon, standing, useClient, useServer } from './bed.ts';
+import { numberLeft, on } from './clients.ts';
 
 describe.each(PRODUCTS)('$name', (product) => {
   const server = useServer(product);
 
   describe.each(Object.entries(product.clients))('%s', (name, open) => {
-    let client: Client;
+    const client = useClient(open, server);
     const table = 'stock';
     const keyOf = (id: string) => ({ id: `${name}: ${id}` });
-    beforeAll(() => {
-      client = open(server.url);
-    });
-    afterAll(() => client.close());
 
+    /** Locks a row in a transaction of its own. */
+    const lock = (key: { id: string }, more: object = {}) =>
+      client.transaction((tx) => rowLock(tx, { table, key, ...more }));
     /** A row that is locked until it is released. */
     const locked = (id: string, mode: 'update' | 'share' = 'update') =>
       standing(client, (tx) => rowLock(tx, { table, key: keyOf(id), mode }));
 
     test('rowLock makes the row, and answers it as it is', async () => {
       const key = keyOf('new');
-      const made = await client.transaction((tx) => rowLock(tx, { table, key, insert: { n: 3 } }));
-      expect(made).toMatchObject({ ...key, n: 3, state: 0 });
-      const there = await client.transaction((tx) => rowLock(tx, { table, key, insert: { n: 5 } }));
-      expect(there).toMatchObject({ ...key, n: 3 });
-      const shared = client.transaction((tx) => rowLock(tx, { table, key, mode: 'share' }));
-      expect(await shared).toMatchObject({ ...key, n: 3 });
+      expect(await lock(key, { insert: { n: 3 } })).toMatchObject({ ...key, n: 3, state: 0 });
+      expect(await lock(key, { insert: { n: 5 } })).toMatchObject({ ...key, n: 3 });
+      expect(await lock(key, { mode: 'share' })).toMatchObject({ ...key, n: 3 });
     });
 
     test('rowLock waits for whoever has the row, or not, or not for long', async () => {
       const key = keyOf('taken');
       const other = await locked('taken');
-      const skipped = client.transaction((tx) => rowLock(tx, { table, key, wait: 'skip' }));
+      const skipped = lock(key, { wait: 'skip' });
       // It is only just being made, which is waited for.
       expect(await soon(skipped)).toBe(client.dialect === 'postgres' ? 'waits' : null);
       await other.release();
       await skipped;
       const again = await locked('taken');
       for (const insert of [true, false]) {
-        const busy = { table, key, insert };
-        const skip = client.transaction((tx) => rowLock(tx, { ...busy, wait: 'skip' }));
-        expect(await skip).toBeNull();
+        expect(await lock(key, { insert, wait: 'skip' })).toBeNull();
+        const late = { code: 'TRANSACTION', reason: 'lock-timeout', retryable: true };
         for (const wait of ['nowait', 0, '1s'] as const) {
-          const refused = client.transaction((tx) => rowLock(tx, { ...busy, wait }));
-          await expect(refused).rejects.toMatchObject({
-            code: 'TRANSACTION',
-            reason: 'lock-timeout',
-            retryable: true,
-          });
+          await expect(lock(key, { insert, wait })).rejects.toMatchObject(late);
         }
       }
-      const next = client.transaction((tx) => rowLock(tx, { table, key }));
+      const next = lock(key);
       expect(await soon(next)).toBe('waits');
       await again.release();
       expect(await next).toMatchObject(key);
@@ -61,7 +51,7 @@ describe.each(PRODUCTS)('$name', (product) => {
 
     test('after skipping, the transaction goes on', async () => {
       const key = keyOf('skipped');
-      await client.transaction((tx) => rowLock(tx, { table, key }));
+      await lock(key);
       const other = await locked('skipped');
       await client.transaction(async (tx) => {
         expect(await rowLock(tx, { table, key, wait: 'skip' })).toBeNull();
@@ -85,37 +75,32 @@ describe.each(PRODUCTS)('$name', (product) => {
     });
 
     test('those who share are together, and nobody else is with them', async () => {
-      await client.transaction((tx) => rowLock(tx, { table, key: keyOf('shared') }));
+      const key = keyOf('shared');
+      await lock(key);
       const one = await locked('shared', 'share');
       const two = await locked('shared', 'share');
-      const busy = { table, key: keyOf('shared') };
-      const alone = client.transaction((tx) => rowLock(tx, { ...busy, wait: 'nowait' }));
-      await expect(alone).rejects.toMatchObject({ reason: 'lock-timeout' });
+      await expect(lock(key, { wait: 'nowait' })).rejects.toMatchObject({ reason: 'lock-timeout' });
       await one.release();
       await two.release();
       const writer = await locked('shared');
-      for (const wait of ['nowait', 'skip'] as const) {
-        const read = client.transaction((tx) => rowLock(tx, { ...busy, mode: 'share', wait }));
-        if (wait === 'skip') expect(await read).toBeNull();
-        else await expect(read).rejects.toMatchObject({ reason: 'lock-timeout' });
-      }
+      const read = lock(key, { mode: 'share', wait: 'nowait' });
+      await expect(read).rejects.toMatchObject({ reason: 'lock-timeout' });
+      expect(await lock(key, { mode: 'share', wait: 'skip' })).toBeNull();
       await writer.release();
     });
 
     test('a row that is missing and not to be made is an error', async () => {
-      const options = { table, key: keyOf('missing'), insert: false };
-      const missing = client.transaction((tx) => rowLock(tx, options));
+      const key = keyOf('missing');
+      const missing = lock(key, { insert: false });
       await expect(missing).rejects.toMatchObject({ reason: 'missing', retryable: false });
-      const skip = client.transaction((tx) => rowLock(tx, { ...options, wait: 'skip' }));
-      expect(await skip).toBeNull();
-      const { key } = options;
+      expect(await lock(key, { insert: false, wait: 'skip' })).toBeNull();
       const change = optimistic(client.db, { table, key, ...VERSION }, () => ({ n: 1 }));
       await expect(change).rejects.toMatchObject({ reason: 'missing' });
     });
 
     test('changeState tells one that it did', async () => {
       const key = keyOf('state');
-      await client.transaction((tx) => rowLock(tx, { table, key }));
+      await lock(key);
       const [from, to] = [
         { state: 0, seller: null },
         { state: 1, seller: name },
@@ -130,7 +115,7 @@ describe.each(PRODUCTS)('$name', (product) => {
 
     test('optimistic', async () => {
       const key = keyOf('optimistic');
-      await client.transaction((tx) => rowLock(tx, { table, key }));
+      await lock(key);
       const options = { table, key, ...VERSION };
       const sell = ({ n }: { n: number }) => ({ n: n - 1 });
       // Whoever is disturbed in the first attempt changes what was left by whoever disturbed it.
@@ -148,7 +133,7 @@ describe.each(PRODUCTS)('$name', (product) => {
 
     test('optimistic gives up, at once in a transaction', async () => {
       const key = keyOf('conflict');
-      await client.transaction((tx) => rowLock(tx, { table, key }));
+      await lock(key);
       const options = { table, key, ...VERSION };
       const disturb = async () => {
         await optimistic(client.db, options, () => ({ n: 5 }));
@@ -163,7 +148,7 @@ describe.each(PRODUCTS)('$name', (product) => {
 
     test('optimistic ends with its signal', async () => {
       const key = keyOf('aborted');
-      await client.transaction((tx) => rowLock(tx, { table, key }));
+      await lock(key);
       const abort = new AbortController();
       const reason = new Error('enough');
       const options = { table, key, ...VERSION, signal: abort.signal };

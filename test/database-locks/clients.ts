@@ -13,7 +13,9 @@ import pg from 'pg';
 import postgres from 'postgres';
 import { connectionOf, type SqlConnection } from '../../src/clients/sql/connection.ts';
 
-export type Isolation = 'read committed' | 'repeatable read' | 'serializable';
+export const LEVELS = ['read committed', 'repeatable read', 'serializable'] as const;
+
+export type Isolation = (typeof LEVELS)[number];
 
 type Work<T> = (tx: SqlTransaction) => Promise<T>;
 
@@ -39,28 +41,45 @@ export async function numberLeft(db: SqlDatabase, id: string): Promise<number> {
   return Number(row?.n);
 }
 
-/** BEGIN, the work, and COMMIT or ROLLBACK, by hand. */
-async function byHand<C extends SqlTransaction & { release(...done: never[]): unknown }, T>(
-  connection: C,
-  send: (sql: string) => Promise<unknown>,
-  { begin, work }: { readonly begin: readonly string[]; readonly work: Work<T> },
-): Promise<T> {
-  try {
-    for (const sql of begin) await send(sql);
-    const done = await work(connection);
-    await send('COMMIT');
-    return done;
-  } catch (error) {
-    // A test may have ended the connection.
-    await send('ROLLBACK').catch(() => {});
-    throw error;
-  } finally {
-    await connection.release();
-  }
+/** A connection of a pool. */
+interface Lent {
+  readonly tx: SqlTransaction;
+  send(sql: string): Promise<unknown>;
+  release(): unknown;
 }
 
-function mysqlBegin(isolation: Isolation | undefined): string[] {
-  return [...(isolation ? [`SET TRANSACTION ISOLATION LEVEL ${isolation}`] : []), 'BEGIN'];
+type Connection = SqlTransaction & { query(sql: string): Promise<unknown>; release(): unknown };
+
+function lent(tx: Connection): Lent {
+  return { tx, send: (sql) => tx.query(sql), release: () => tx.release() };
+}
+
+/** BEGIN, the work, and COMMIT or ROLLBACK, by hand. */
+function byHand(parts: Omit<Client, 'transaction'>, lend: () => Promise<Lent>): Client {
+  return {
+    ...parts,
+    async transaction(work, isolation) {
+      const { tx, send, release } = await lend();
+      try {
+        for (const sql of beginAt(parts.dialect, isolation)) await send(sql);
+        const done = await work(tx);
+        await send('COMMIT');
+        return done;
+      } catch (error) {
+        // A test may have ended the connection.
+        await send('ROLLBACK').catch(() => {});
+        throw error;
+      } finally {
+        await release();
+      }
+    },
+  };
+}
+
+function beginAt(dialect: Client['dialect'], isolation: Isolation | undefined): string[] {
+  if (!isolation) return ['BEGIN'];
+  const level = `ISOLATION LEVEL ${isolation}`;
+  return dialect === 'postgres' ? [`BEGIN ${level}`] : [`SET TRANSACTION ${level}`, 'BEGIN'];
 }
 
 const CONNECTIONS = 20;
@@ -74,16 +93,9 @@ function pgPool(url: string): pg.Pool {
 
 function ofPg(url: string): Client {
   const pool = pgPool(url);
-  return {
-    dialect: 'postgres',
-    db: pool,
-    transaction: async (work, isolation) => {
-      const begin = [`BEGIN${isolation ? ` ISOLATION LEVEL ${isolation}` : ''}`];
-      const connection = await pool.connect();
-      return byHand(connection, (sql) => connection.query(sql), { begin, work });
-    },
-    close: () => pool.end(),
-  };
+  return byHand({ dialect: 'postgres', db: pool, close: () => pool.end() }, async () =>
+    lent(await pool.connect()),
+  );
 }
 
 function ofPostgres(url: string): Client {
@@ -99,30 +111,17 @@ function ofPostgres(url: string): Client {
 
 function ofMysql2(url: string): Client {
   const pool = createPromisePool({ uri: url, connectionLimit: CONNECTIONS });
-  return {
-    dialect: 'mysql',
-    db: pool,
-    transaction: async (work, isolation) => {
-      const connection = await pool.getConnection();
-      const begin = mysqlBegin(isolation);
-      return byHand(connection, (sql) => connection.query(sql), { begin, work });
-    },
-    close: () => pool.end(),
-  };
+  return byHand({ dialect: 'mysql', db: pool, close: () => pool.end() }, async () =>
+    lent(await pool.getConnection()),
+  );
 }
 
 function ofMysql2Callbacks(url: string): Client {
   const pool = createPool({ uri: url, connectionLimit: CONNECTIONS });
-  return {
-    dialect: 'mysql',
-    db: pool,
-    transaction: async (work, isolation) => {
-      const connection = await promisify(pool.getConnection.bind(pool))();
-      const begin = mysqlBegin(isolation);
-      return byHand(connection, (sql) => connection.promise().query(sql), { begin, work });
-    },
-    close: () => pool.promise().end(),
-  };
+  return byHand({ dialect: 'mysql', db: pool, close: () => pool.promise().end() }, async () => {
+    const tx = await promisify(pool.getConnection.bind(pool))();
+    return { tx, send: (sql) => tx.promise().query(sql), release: () => tx.release() };
+  });
 }
 
 function mariadbOptions(url: string): PoolConfig {
@@ -133,31 +132,20 @@ function mariadbOptions(url: string): PoolConfig {
 
 function ofMariadb(url: string): Client {
   const pool = createMariadbPool(mariadbOptions(url));
-  return {
-    dialect: 'mysql',
-    db: pool,
-    transaction: async (work, isolation) => {
-      const connection = await pool.getConnection();
-      const begin = mysqlBegin(isolation);
-      return byHand(connection, (sql) => connection.query(sql), { begin, work });
-    },
-    close: () => pool.end(),
-  };
+  return byHand({ dialect: 'mysql', db: pool, close: () => pool.end() }, async () =>
+    lent(await pool.getConnection()),
+  );
 }
 
 function ofMariadbCallbacks(url: string): Client {
   const pool = mariadbCallbacks.createPool(mariadbOptions(url));
-  return {
-    dialect: 'mysql',
-    db: pool,
-    transaction: async (work, isolation) => {
-      const lent = promisify(pool.getConnection.bind(pool))();
-      const connection = (await lent) as mariadbCallbacks.PoolConnection;
-      const send = promisify<string, unknown>(connection.query.bind(connection));
-      return byHand(connection, send, { begin: mysqlBegin(isolation), work });
-    },
-    close: promisify(pool.end.bind(pool)),
-  };
+  const close = promisify(pool.end.bind(pool));
+  return byHand({ dialect: 'mysql', db: pool, close }, async () => {
+    const taken = await promisify(pool.getConnection.bind(pool))();
+    const tx = taken as mariadbCallbacks.PoolConnection;
+    const send = promisify<string, unknown>(tx.query.bind(tx));
+    return { tx, send, release: promisify(tx.release.bind(tx)) };
+  });
 }
 
 function ofKysely(dialect: 'postgres' | 'mysql'): Open {
@@ -180,40 +168,35 @@ function ofKysely(dialect: 'postgres' | 'mysql'): Open {
   };
 }
 
-function ofDrizzlePg(url: string): Client {
-  const pool = pgPool(url);
-  const db = drizzlePg({ client: pool });
+interface DrizzleDatabase {
+  transaction<T>(work: Work<T>, config?: { readonly isolationLevel: Isolation }): Promise<T>;
+}
+
+function ofDrizzle(
+  dialect: Client['dialect'],
+  db: DrizzleDatabase & SqlDatabase,
+  pool: { end(): Promise<unknown> },
+): Client {
   return {
-    dialect: 'postgres',
-    db,
+    ...{ dialect, db, close: () => pool.end() },
     transaction: (work, isolation) =>
       db.transaction(work, isolation && { isolationLevel: isolation }),
-    close: () => pool.end(),
   };
+}
+
+function ofDrizzlePg(url: string): Client {
+  const pool = pgPool(url);
+  return ofDrizzle('postgres', drizzlePg({ client: pool }), pool);
 }
 
 function ofDrizzlePostgres(url: string): Client {
   const sql = postgres(url, { max: CONNECTIONS, onnotice: () => {} });
-  const db = drizzlePostgres({ client: sql });
-  return {
-    dialect: 'postgres',
-    db,
-    transaction: (work, isolation) =>
-      db.transaction(work, isolation && { isolationLevel: isolation }),
-    close: () => sql.end(),
-  };
+  return ofDrizzle('postgres', drizzlePostgres({ client: sql }), sql);
 }
 
 function ofDrizzleMysql(url: string): Client {
   const pool = createPromisePool({ uri: url, connectionLimit: CONNECTIONS });
-  const db = drizzleMysql({ client: pool });
-  return {
-    dialect: 'mysql',
-    db,
-    transaction: (work, isolation) =>
-      db.transaction(work, isolation && { isolationLevel: isolation }),
-    close: () => pool.end(),
-  };
+  return ofDrizzle('mysql', drizzleMysql({ client: pool }), pool);
 }
 
 /** What `Prisma` and others would be wrapped in. */
@@ -225,17 +208,10 @@ function ofOther(url: string): Client {
     rows: async (sql, values) => (await client.query(sql, values)).rows,
     count: async (sql, values) => (await client.query(sql, values)).rowCount ?? 0,
   });
-  return {
-    dialect: 'postgres',
-    db: wrapped(pool),
-    transaction: async (work, isolation) => {
-      const begin = [`BEGIN${isolation ? ` ISOLATION LEVEL ${isolation}` : ''}`];
-      const connection = await pool.connect();
-      const other = { ...wrapped(connection), release: () => connection.release() };
-      return byHand(other, (sql) => connection.query(sql), { begin, work });
-    },
-    close: () => pool.end(),
-  };
+  return byHand({ dialect: 'postgres', db: wrapped(pool), close: () => pool.end() }, async () => {
+    const one = await pool.connect();
+    return { tx: wrapped(one), send: (sql) => one.query(sql), release: () => one.release() };
+  });
 }
 
 export const POSTGRES_CLIENTS: Readonly<Record<string, Open>> = {

@@ -1,12 +1,11 @@
 /** Many at once, at every isolation level that a lock is taken at: no change is lost. */
 import type { TransactionError } from 'holdfast';
 import { isRetryable, optimistic, rowLock, transactionLock } from 'holdfast/sql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PRODUCTS, useServer } from './bed.ts';
-import { type Client, type Isolation, numberLeft, on } from './clients.ts';
+import { describe, expect, test } from 'vitest';
+import { PRODUCTS, useClient, useServer } from './bed.ts';
+import { LEVELS, numberLeft, on } from './clients.ts';
 
 const WORKERS = 8;
-const ALL_LEVELS: readonly Isolation[] = ['read committed', 'repeatable read', 'serializable'];
 
 type Stock = { readonly n: number };
 
@@ -17,13 +16,9 @@ function atOnce(work: (worker: number) => Promise<unknown>): Promise<unknown[]> 
 describe.each(PRODUCTS)('$name', (product) => {
   const server = useServer(product);
   /** On PostgreSQL, snapshots.test.ts has the others: no lock is to be had there. */
-  const LEVELS = product.name === 'PostgreSQL' ? ALL_LEVELS.slice(0, 1) : ALL_LEVELS;
+  const levels = product.name === 'PostgreSQL' ? LEVELS.slice(0, 1) : LEVELS;
   const table = 'stock';
-  let client: Client;
-  beforeAll(() => {
-    client = product.plain(server.url);
-  });
-  afterAll(() => client.close());
+  const client = useClient(product.plain, server);
 
   /** Runs the whole transaction again where the error says that this may help; counts how often. */
   const retries = new Map<string, number>();
@@ -40,7 +35,7 @@ describe.each(PRODUCTS)('$name', (product) => {
     }
   }
 
-  test.each(LEVELS)('a row that all make at once is one: %s', async (level) => {
+  test.each(levels)('a row that all make at once is one: %s', async (level) => {
     retries.clear();
     for (let round = 0; round < 10; round++) {
       const key = { id: `made at once: ${level} ${round}` };
@@ -57,7 +52,7 @@ describe.each(PRODUCTS)('$name', (product) => {
     expect([...retries.keys()]).toEqual([]);
   });
 
-  test.each(LEVELS)('neighbours that are made at once are no deadlock: %s', async (level) => {
+  test.each(levels)('neighbours that are made at once are no deadlock: %s', async (level) => {
     retries.clear();
     await atOnce((worker) =>
       again(() =>

@@ -8,10 +8,10 @@ import { createConnection as createMariadb } from 'mariadb';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import postgres from 'postgres';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../support/until.ts';
-import { PRODUCTS, standing, useServer } from './bed.ts';
-import { type Client, on } from './clients.ts';
+import { PRODUCTS, standing, useClient, useServer } from './bed.ts';
+import { on } from './clients.ts';
 
 const table = 'stock';
 const lock = (tx: SqlTransaction, id: string, wait: 'block' | 'nowait' = 'block') =>
@@ -19,15 +19,12 @@ const lock = (tx: SqlTransaction, id: string, wait: 'block' | 'nowait' = 'block'
 
 describe.each(PRODUCTS)('$name', (product) => {
   const server = useServer(product);
+  const admin = useClient(product.plain, server);
 
   describe.each(Object.entries(product.clients))('%s', (name, open) => {
-    let client: Client;
+    const client = useClient(open, server);
     const postgres = () => client.dialect === 'postgres';
-    beforeAll(async () => {
-      client = open(server.url);
-      await client.transaction((tx) => lock(tx, 'a'));
-    });
-    afterAll(() => client.close());
+    beforeAll(() => client.transaction((tx) => lock(tx, 'a')));
 
     test('a snapshot that is too old', async () => {
       const work = client.transaction(async (tx) => {
@@ -96,7 +93,6 @@ describe.each(PRODUCTS)('$name', (product) => {
     async function kill(what: 'QUERY' | 'CONNECTION', id: number): Promise<void> {
       // What MySQL shows of transactions is up to 100 ms old, and the connection was used before.
       await new Promise((resolve) => setTimeout(resolve, 150));
-      const admin = product.plain(server.url);
       const waiting = postgres()
         ? `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid = ${id}`
         : `SELECT 1 FROM information_schema.innodb_trx
@@ -105,7 +101,6 @@ describe.each(PRODUCTS)('$name', (product) => {
       const verb = what === 'QUERY' ? 'pg_cancel_backend' : 'pg_terminate_backend';
       if (postgres()) await on(admin.db).rows(`SELECT ${verb}(${id})`);
       else await on(admin.db).count(`KILL ${what} ${id}`);
-      await admin.close();
     }
   });
 });

@@ -2,7 +2,7 @@
 import { sqlFence } from 'holdfast/fence';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { beforeAll, describe, test } from 'vitest';
-import { PRODUCTS, useServer } from './bed.ts';
+import { PRODUCTS, useClient, useServer } from './bed.ts';
 import { type Client, numberLeft, on } from './clients.ts';
 
 /** A row of the table of things to sell, in the default isolation of the server. */
@@ -35,10 +35,7 @@ async function fixtureOn(client: Client, resource: string): Promise<FenceFixture
 
 describe.each(PRODUCTS)('$name', (product) => {
   const server = useServer(product);
-  beforeAll(async () => {
-    const client = product.plain(server.url);
-    await on(client.db).count(sqlFence({ dialect: client.dialect }).schema);
-    await client.close();
-  });
+  const client = useClient(product.plain, server);
+  beforeAll(() => on(client.db).count(sqlFence({ dialect: client.dialect }).schema));
   fenceConformance({ test, create: (resource) => fixtureOn(product.plain(server.url), resource) });
 });

@@ -13,8 +13,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
-import { PRODUCTS, standing, useServer } from './bed.ts';
-import { type Client, numberLeft, on } from './clients.ts';
+import { PRODUCTS, standing, useClient, useServer } from './bed.ts';
+import { numberLeft, on } from './clients.ts';
 
 const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
 afterAll(() => warned.mockRestore());
@@ -91,14 +91,10 @@ const WAITING = {
 
 describe.each(PRODUCTS)('$name', (product) => {
   const server = useServer(product);
-  let other: Client;
-  beforeAll(async () => {
-    other = product.plain(server.url);
-    await on(other.db).count(tableSchema(other.dialect, 'left_open'));
-  });
-  afterAll(() => other.close());
+  const other = useClient(product.plain, server);
+  const { dialect } = product;
+  beforeAll(() => on(other.db).count(tableSchema(dialect, 'left_open')));
 
-  const dialect = product.name === 'PostgreSQL' ? 'postgres' : 'mysql';
   describe.each(Object.entries(POOLS[dialect] ?? {}))('%s', (_name, open) => {
     let mine: Pool;
     beforeAll(() => {

@@ -6,11 +6,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { changeState, type LockWait, retrying, rowLock, type SqlTransaction } from 'holdfast/sql';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
 import { gate } from '../support/gate.ts';
 import { until } from '../support/until.ts';
-import { PRODUCTS, standing, useServer } from './bed.ts';
+import { PRODUCTS, standing, useClient, useServer } from './bed.ts';
 import type { Client, Open } from './clients.ts';
 import { MYSQL_CLIENTS, numberLeft, on, POSTGRES_CLIENTS } from './clients.ts';
 import { fetchOrms, ORMS } from './orms.ts';
@@ -65,7 +65,7 @@ const lock = (tx: SqlTransaction, id: string, wait: LockWait = 'block') =>
 
 describe.each(PRODUCTS)('$name', (product) => {
   const server = useServer(product);
-  const dialect = product.name === 'PostgreSQL' ? 'postgres' : 'mysql';
+  const { dialect } = product;
   const lines = Object.entries(LINES).flatMap(([name, { [dialect]: open }]) =>
     open && product.name !== 'MySQL' ? [{ name, open }] : [],
   );
@@ -74,18 +74,12 @@ describe.each(PRODUCTS)('$name', (product) => {
     .filter(({ open }) => !lines.some((line) => line.open === open));
 
   describe.each([...lines, ...others])('$name', ({ name, open }) => {
-    let client: Client;
-    let admin: Client;
+    const client = useClient(open, server);
+    const admin = useClient(product.plain, server);
     beforeAll(async () => {
-      client = await open(server.url);
-      admin = product.plain(server.url);
       for (const id of ['a', 'b']) await admin.transaction((tx) => lock(tx, id));
     });
     beforeEach(() => on(admin.db).count('UPDATE stock SET n = 10'));
-    afterAll(async () => {
-      await client?.close();
-      await admin?.close();
-    });
 
     test('five sell ten, each once', async () => {
       const sellOne = (): Promise<boolean> =>

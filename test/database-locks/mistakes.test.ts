@@ -1,9 +1,9 @@
 /** What is refused, and how it is said: nothing is half done. */
 import type { SqlTransaction } from 'holdfast/sql';
 import { changeState, optimistic, rowLock, transactionLock } from 'holdfast/sql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PRODUCTS, useServer } from './bed.ts';
-import { type Client, on } from './clients.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { PRODUCTS, useClient, useServer } from './bed.ts';
+import { on } from './clients.ts';
 
 /** Names that would end a quoted one, or a statement, or that are no names. */
 const BROKEN_NAMES = [
@@ -31,14 +31,12 @@ describe.each(PRODUCTS)('$name', (product) => {
   const server = useServer(product);
   const key = { id: 'a' };
   const stock = { table: 'stock', key };
-  let client: Client;
+  const client = useClient(product.plain, server);
   beforeAll(async () => {
-    client = product.plain(server.url);
     await on(client.db).count('CREATE TABLE loose (id integer, n integer NOT NULL)');
     await on(client.db).count('CREATE TABLE strict (id integer PRIMARY KEY, n integer NOT NULL)');
     await client.transaction((tx) => rowLock(tx, stock));
   });
-  afterAll(() => client.close());
 
   const locking = (options: object) =>
     client.transaction((tx) => rowLock(tx, { ...stock, ...options }));

@@ -1,7 +1,7 @@
 /** What MySQL and MariaDB do only if they are told so, or only if they are not. */
 import { changeState, optimistic, rowLock } from 'holdfast/sql';
-import { afterAll, describe, expect, test } from 'vitest';
-import { PRODUCTS } from './bed.ts';
+import { describe, expect, test } from 'vitest';
+import { PRODUCTS, useClient, useServer } from './bed.ts';
 import { on } from './clients.ts';
 
 /** The greatest of each column for a version. */
@@ -21,14 +21,11 @@ const NONE = ['float', 'double', 'float(10, 0)', 'varchar(20)'];
 
 const MYSQL = PRODUCTS.filter(({ name }) => name !== 'PostgreSQL');
 
-describe.each(MYSQL)('$name', async ({ start, plain, clients }) => {
+describe.each(MYSQL)('$name', (product) => {
   // Whatever does not fit is cut off.
-  const server = await start({ config: ['--sql-mode='] });
-  const client = plain(server.url);
-  afterAll(async () => {
-    await client.close();
-    await server.close();
-  });
+  const server = useServer(product, ['--sql-mode=']);
+  const client = useClient(product.plain, server);
+  const clients = Object.entries(product.clients);
 
   async function table(type: string, version: bigint): Promise<void> {
     await on(client.db).count('DROP TABLE IF EXISTS full');
@@ -38,7 +35,7 @@ describe.each(MYSQL)('$name', async ({ start, plain, clients }) => {
 
   const row = { table: 'full', key: { id: 1 }, version: 'version' };
 
-  test.each(Object.entries(clients))('a version grows as far as it can: %s', async (_, open) => {
+  test.each(clients)('a version grows as far as it can: %s', async (_, open) => {
     const many = open(server.url);
     for (const [type, most] of MOST) {
       await table(type, most - 1n);
@@ -68,7 +65,7 @@ describe.each(MYSQL)('$name', async ({ start, plain, clients }) => {
     expect(await on(client.db).rows('SELECT n FROM full')).toEqual([{ n: 0 }]);
   });
 
-  test.each(Object.entries(clients))('a pool that does not commit: %s', async (_, open) => {
+  test.each(clients)('a pool that does not commit: %s', async (_, open) => {
     await table('int', 5n);
     await on(client.db).count('SET GLOBAL autocommit = 0');
     const many = open(server.url);

@@ -2,33 +2,24 @@
 import { sqlFence } from 'holdfast/fence';
 import type { SqlTransaction } from 'holdfast/sql';
 import { changeState, optimistic, rowLock, transactionLock } from 'holdfast/sql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PRODUCTS, useServer } from './bed.ts';
-import { type Client, numberLeft, on } from './clients.ts';
-import { fetchOrms, type Orm, ormsOn } from './orms.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { PRODUCTS, useClient, useServer } from './bed.ts';
+import { numberLeft, on } from './clients.ts';
+import { fetchOrms, ormsOn } from './orms.ts';
 
 const table = 'stock';
 const fetched = await fetchOrms();
 
 describe.each(PRODUCTS.filter(({ name }) => name !== 'MySQL'))('$name', (product) => {
   const server = useServer(product);
-  const dialect = product.name === 'PostgreSQL' ? 'postgres' : 'mysql';
+  const { dialect } = product;
 
   describe.each(ormsOn(dialect))('%s', (name, open) => {
-    let orm: Orm;
-    let other: Client;
-    beforeAll(async () => {
-      orm = await open(fetched, dialect, server.url);
-      other = product.plain(server.url);
-      await other.transaction((tx) => rowLock(tx, { table, key: { id: 'a' } }));
-    });
-    afterAll(async () => {
-      await orm?.close();
-      await other?.close();
-    });
-
+    const orm = useClient((url) => open(fetched, dialect, url), server);
+    const other = useClient(product.plain, server);
     const lock = (tx: SqlTransaction, id: string, more: object = {}) =>
       rowLock(tx, { table, key: { id }, ...more });
+    beforeAll(() => other.transaction((tx) => lock(tx, 'a')));
 
     test('a lock by name, and a fence, are in the transaction', async () => {
       const fence = sqlFence({ dialect });

@@ -3,20 +3,16 @@
  * that run again, and COMMIT without an answer.
  */
 import { retrying, rowLock } from 'holdfast/sql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PRODUCTS, useServer } from './bed.ts';
-import { type Client, on } from './clients.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { PRODUCTS, useClient, useServer } from './bed.ts';
+import { on } from './clients.ts';
 
 describe.each(PRODUCTS)('$name', (product) => {
   const server = useServer(product);
 
   describe.each(Object.entries(product.clients))('%s', (_, open) => {
-    let client: Client;
-    beforeAll(async () => {
-      client = open(server.url);
-      await client.transaction((tx) => rowLock(tx, { table: 'stock', key: { id: 'a' } }));
-    });
-    afterAll(() => client.close());
+    const client = useClient(open, server);
+    beforeAll(() => client.transaction((tx) => rowLock(tx, { table: 'stock', key: { id: 'a' } })));
 
     test('none for another reason', async () => {
       let attempts = 0;

@@ -1,6 +1,7 @@
 /** Programs that ask a store, its sessions, and its sweep; on a clock that can be stepped. */
 import { migrateMysql, mysqlStore } from 'holdfast/mysql';
 import { createPool } from 'mysql2';
+import { afterAll } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { connectLike } from '../../../src/clients/mysql/client.ts';
 import type { ConnectMysql, MysqlSession } from '../../../src/clients/mysql/connection.ts';
@@ -106,4 +107,14 @@ export class World {
     for (const end of this.#ends.splice(0)) await end();
     this.#client.end();
   }
+}
+
+/** For all tests of a group, after which it closes, and the server as well. */
+export async function worldOf(server: MysqlServer, options?: WorldOptions): Promise<World> {
+  const world = await new World(server, options).migrated();
+  afterAll(async () => {
+    await world.close();
+    await server.close();
+  });
+  return world;
 }

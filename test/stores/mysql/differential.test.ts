@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { differ } from '../../methods/differential/differ.ts';
 import { MAX_TTL_MS } from '../../methods/differential/steps.ts';
-import { World } from './caller.ts';
+import { worldOf } from './caller.ts';
 import { PRODUCTS } from './fault-bed.ts';
 
 /** Beyond what a queue that nobody is in is remembered for. */
@@ -10,11 +10,7 @@ const LONG_MS = 700_000;
 describe.each(PRODUCTS)('%s', async (_, start) => {
   const server = await start();
   // Nobody dies because the machine is busy.
-  const world = await new World(server, { slower: 20 }).migrated();
-  afterAll(async () => {
-    await world.close();
-    await server.close();
-  });
+  const world = await worldOf(server, { slower: 20 });
 
   test('answers and tells as memory does', async () => {
     await differ({

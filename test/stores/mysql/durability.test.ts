@@ -1,9 +1,10 @@
 /** What a loss of data does to locks, and what is no loss. */
-import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { historyOf, STEADY } from '../../../src/stores/mysql/history.ts';
 import { sleep } from '../../methods/faults/bed.ts';
 import type { MysqlLogin, MysqlServer } from '../../servers/mysql-server.ts';
-import { asked, type Caller, type Settings, World } from './caller.ts';
+import { closing } from '../../support/closing.ts';
+import { asked, type Caller, type Settings, World, worldOf } from './caller.ts';
 import { PRODUCTS } from './fault-bed.ts';
 
 const MINUTE_MS = 60_000;
@@ -31,9 +32,7 @@ async function fresh(one: Caller, settings: Partial<Settings> = {}): Promise<str
 
 /** A program that has just begun, and is over with the test. */
 function open(server: MysqlServer, login?: MysqlLogin): Caller {
-  const world = new World(server, login);
-  onTestFinished(() => world.close());
-  return world.caller();
+  return closing(new World(server, login)).caller();
 }
 
 const once = (server: MysqlServer, settings: Partial<Settings> = {}): Promise<string> =>
@@ -57,7 +56,7 @@ describe.each(PRODUCTS)('%s', (product, start) => {
   }
 
   test.each(['stop', 'kill'] as const)('after a %s, leases go on and nobody waits', async (end) => {
-    const server = await ready();
+    const server = closing(await ready());
     const one = open(server);
     const lease = asked('kept');
     expect(await one.claim([lease])).toEqual([held]);
@@ -66,25 +65,23 @@ describe.each(PRODUCTS)('%s', (product, start) => {
     const other = open(server);
     expect(await other.renew([lease])).toEqual([held]);
     expect(await fresh(other)).toEqual(held);
-    await server.close();
   });
 
   test.each(['stop', 'kill'] as const)(
     'after a %s without commits on disk, all wait',
     async (end) => {
-      const server = await ready(['--innodb-flush-log-at-trx-commit=2']);
+      const server = closing(await ready(['--innodb-flush-log-at-trx-commit=2']));
       expect(await once(server)).toEqual(held);
       await server[end]();
       await server.start();
       expect(await once(server)).toEqual(quarantined);
       // Also those that ask later, and are told nothing new.
       expect(await once(server)).toEqual(quarantined);
-      await server.close();
     },
   );
 
   test('when it started is always the same, but where two seconds meet', async () => {
-    const server = await ready();
+    const server = closing(await ready());
     const [history, steady] = [historyOf('holdfast_store'), STEADY];
     const told = new Set<string>();
     // Two seconds meet twice, and hundreds of statements are between.
@@ -94,27 +91,25 @@ describe.each(PRODUCTS)('%s', (product, start) => {
       if (row?.steady === 1) told.add(row.history);
     }
     expect(told.size).toBe(1);
-    await server.close();
   });
 
   test('a server that wants primary keys and has no tables in memory will do', async () => {
     // MariaDB has neither.
     const strict = ['--sql-require-primary-key=ON', '--disabled-storage-engines=MEMORY'];
-    const server = await ready(product === 'MySQL' ? strict : []);
+    const server = closing(await ready(product === 'MySQL' ? strict : []));
     const engines = `select distinct engine as e from information_schema.tables
       where table_schema = 'test'`;
     expect(await server.query(engines)).toEqual([{ e: 'InnoDB' }]);
     expect(await once(server)).toEqual(held);
     await server.restart();
     expect(await once(server)).toEqual(held);
-    await server.close();
   });
 
   test('a replica that restarts follows on, and writes nothing of its own', async () => {
-    const primary = await start({ binlog: true });
+    const primary = closing(await start({ binlog: true }));
     await (await new World(primary).migrated()).close();
     expect(await once(primary)).toEqual(held);
-    const replica = await primary.replica();
+    const replica = closing(await primary.replica());
     await replica.inStep();
     await replica.restart();
     // Whoever looks at tables in memory first has them emptied, which is written to its log.
@@ -124,18 +119,12 @@ describe.each(PRODUCTS)('%s', (product, start) => {
     await replica.inStep();
     const [after] = await primary.query<{ written: string }>(WRITTEN[product]);
     expect(await replica.query(WRITTEN[product])).toEqual([after]);
-    await replica.close();
-    await primary.close();
   });
 
   describe('of a copy', async () => {
-    const server = await ready();
-    const world = new World(server);
+    const server = await start();
+    const world = await worldOf(server);
     const before = world.caller();
-    afterAll(async () => {
-      await world.close();
-      await server.close();
-    });
     const lost = asked('lost');
     await fresh(before);
     await server.query('create database backup; create database elsewhere');
@@ -170,12 +159,8 @@ describe.each(PRODUCTS)('%s', (product, start) => {
 
   describe('after a restart', async () => {
     const server = await start();
-    const world = await new World(server).migrated();
+    const world = await worldOf(server);
     const one = world.caller();
-    afterAll(async () => {
-      await world.close();
-      await server.close();
-    });
     beforeEach(async () => {
       await server.query('set global innodb_flush_log_at_trx_commit = 1');
       await server.query('update holdfast_store set open_at = 0, max_ttl = 0, fast = 0');

@@ -3,7 +3,7 @@ import type { Store } from 'holdfast';
 import { type MysqlClient, type MysqlOptions, migrateMysql, mysqlStore } from 'holdfast/mysql';
 import { createPool as mariadbPool } from 'mariadb';
 import { createPool } from 'mysql2';
-import { createConnection } from 'mysql2/promise';
+import { type Connection, createConnection } from 'mysql2/promise';
 import { tablesOf } from '../../../src/stores/mysql/fragments.ts';
 import { raiseHighest, sweep } from '../../../src/stores/mysql/statements.ts';
 import { MAX_TTL_MS, type Place, sleep } from '../../methods/faults/bed.ts';
@@ -17,6 +17,11 @@ export const PRODUCTS: readonly [['MariaDB', typeof startMariadb], ['MySQL', typ
   ['MariaDB', startMariadb],
   ['MySQL', startMysql],
 ];
+
+/** A session past the store, as a user who may do everything. */
+export function rootOn({ host, port }: MysqlServer): Promise<Connection> {
+  return createConnection({ host, port, user: 'root', database: 'test' });
+}
 
 export type ClientName = 'mysql2' | 'mariadb';
 
@@ -48,8 +53,7 @@ export class Bed extends SqlBed<StoreOptions, MysqlServer, ServerOptions> {
   }
 
   async block(server: MysqlServer, resource: string): Promise<{ close(): Promise<void> }> {
-    const { host, port } = server;
-    const connection = await createConnection({ host, port, user: 'root', database: 'test' });
+    const connection = await rootOn(server);
     // It may end with its server.
     connection.on('error', () => {});
     const other = this.use({ close: () => connection.end().catch(() => {}) });

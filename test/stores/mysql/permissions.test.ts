@@ -3,14 +3,13 @@ import { readFileSync } from 'node:fs';
 import { createLocks } from 'holdfast';
 import { migrateMysql, mysqlStore } from 'holdfast/mysql';
 import { createPool, type Pool } from 'mysql2';
-import { createConnection } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { refusal } from '../../methods/faults/sql-calls.ts';
 import { useAll } from '../../methods/faults/verbs.ts';
 import { until } from '../../support/until.ts';
 import { World } from './caller.ts';
-import { PRODUCTS } from './fault-bed.ts';
+import { PRODUCTS, rootOn } from './fault-bed.ts';
 
 const page = readFileSync('docs/stores/mysql.md', 'utf8');
 const [, grants = ''] = /^```sql\n(CREATE USER locks[\s\S]*?)^```$/m.exec(page) ?? [];
@@ -87,8 +86,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
   });
 
   test('cannot disturb sessions of others', async () => {
-    const { host, port } = server;
-    const session = await createConnection({ host, port, user: 'root' });
+    const session = await rootOn(server);
     for (const what of ['query', 'connection']) {
       expect(await refusal(server.query(`kill ${what} ${session.threadId}`, [], LOGIN))).toBe(1095);
     }

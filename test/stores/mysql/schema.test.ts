@@ -1,12 +1,11 @@
 /** What the statements promise, whatever else goes on in the database. */
-import { createConnection } from 'mysql2/promise';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { refusal } from '../../methods/faults/sql-calls.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { rowCases } from '../sql/row-cases.ts';
-import { asked, numberOf, World } from './caller.ts';
-import { PRODUCTS } from './fault-bed.ts';
+import { asked, numberOf, worldOf } from './caller.ts';
+import { PRODUCTS, rootOn } from './fault-bed.ts';
 import { waitsAtGate } from './waiting.ts';
 
 /** A claim on this lock, as the statement takes it; the tag has the address of its process. */
@@ -17,18 +16,13 @@ function take(name: string, id: string, tag = '- -'): string[] {
 
 describe.each(PRODUCTS)('%s', async (_, start) => {
   const server = await start();
-  const world = await new World(server).migrated();
-  afterAll(async () => {
-    await world.close();
-    await server.close();
-  });
+  const world = await worldOf(server);
 
   const caller = () => world.caller();
 
   /** A session past the store, in a transaction with this statement, until it is rolled back. */
   async function hold(statement: string): Promise<() => Promise<void>> {
-    const { host, port } = server;
-    const connection = await createConnection({ host, port, user: 'root', database: 'test' });
+    const connection = await rootOn(server);
     await connection.query('start transaction');
     await connection.query(statement);
     return async () => connection.destroy();
@@ -137,8 +131,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     await wire.call('take', take('deaf', holder));
     await wire.call('take', take('deaf', waiter, `${address} 1`));
     await query("DO GET_LOCK('gate', 0)");
-    const { host, port } = server;
-    const listener = await createConnection({ host, port, user: 'root' });
+    const listener = await rootOn(server);
     let interrupted: Promise<unknown> | undefined;
     connection.execute = async (text, values) => {
       const rows = await execute(text, values);

@@ -1,6 +1,5 @@
 /** What a store makes of deadlocks, of named locks, and of a server that prepares nothing. */
 import { createPool } from 'mysql2';
-import { createConnection } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
 import { connectLike } from '../../../src/clients/mysql/client.ts';
 import type { ConnectMysql } from '../../../src/clients/mysql/connection.ts';
@@ -8,7 +7,7 @@ import type { ClaimStatus } from '../../../src/contract/store.ts';
 import { type SourceParts, sourceOf } from '../../../src/stores/mysql/source.ts';
 import { claimOf, MAX_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { until } from '../../support/until.ts';
-import { Bed, PRODUCTS } from './fault-bed.ts';
+import { Bed, PRODUCTS, rootOn } from './fault-bed.ts';
 import { waitsAtGate, waitsForRow } from './waiting.ts';
 
 const partsOf = ({ name: prefix }: Bed): SourceParts => ({ prefix, maxTtlMs: MAX_TTL_MS });
@@ -23,8 +22,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     { afterMs = 0, ...terms }: { afterMs?: number; ttlMs?: number } = {},
   ): Promise<readonly ClaimStatus[]> {
     const store = bed.store(await bed.server());
-    const { host, port } = server;
-    const connection = await createConnection({ host, port, user: 'root', database: 'test' });
+    const connection = await rootOn(server);
     bed.use({ close: () => connection.destroy() });
     await connection.query('create table if not exists work (n int)');
     await connection.query('start transaction');

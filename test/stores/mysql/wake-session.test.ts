@@ -1,7 +1,7 @@
 /** Whoever has news is rung, all of them and nobody else, and finds them once. */
 import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
-import { createConnection, type Connection as Session } from 'mysql2/promise';
+import type { Connection as Session } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
 import { connectLike } from '../../../src/clients/mysql/client.ts';
 import type { ConnectMysql, MysqlSession } from '../../../src/clients/mysql/connection.ts';
@@ -9,7 +9,7 @@ import { sourceOf } from '../../../src/stores/mysql/source.ts';
 import { linkOf } from '../../../src/stores/sql/link.ts';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { until } from '../../support/until.ts';
-import { Bed, PRODUCTS } from './fault-bed.ts';
+import { Bed, PRODUCTS, rootOn } from './fault-bed.ts';
 
 interface Seat {
   readonly store: Store;
@@ -151,11 +151,7 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
     await using bed = await opened();
     const { holder, waiter } = await pair(bed);
     const before = await bed.sessions(server);
-    const { host, port } = server;
-    const login = { host, port, user: 'root', database: 'test' };
-    const others = await Promise.all(
-      Array.from({ length: RINGERS }, () => createConnection(login)),
-    );
+    const others = await Promise.all(Array.from({ length: RINGERS }, () => rootOn(server)));
     const listening =
       "select id as id from information_schema.processlist where state = 'User lock'";
     const ids = (await server.query<{ readonly id: number }>(listening)).map(({ id }) => id);
@@ -225,8 +221,7 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
   test('what is not committed is not told, and nothing stays open', async () => {
     await using bed = await opened();
     const { holder, waiter } = await pair(bed);
-    const { host, port } = server;
-    const other = await createConnection({ host, port, user: 'root', database: 'test' });
+    const other = await rootOn(server);
     await other.query('start transaction');
     await other.query(newsFor(bed, 0));
     // It looks by itself each second.

@@ -89,6 +89,16 @@ export async function sharedServer(
   return { bed, server: await bed.server(options) };
 }
 
+/** A session past the store, which ends with the test. */
+export async function sessionOn(bed: Lifetime, { url }: Place): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  // It may end with its server.
+  client.on('error', () => {});
+  await client.connect();
+  bed.use({ close: () => client.end().catch(() => {}) });
+  return client;
+}
+
 /** Process numbers of the sessions of stores. */
 export async function sessionsOf(server: PostgresServer): Promise<number[]> {
   const rows = await server.query<{ pid: number }>(

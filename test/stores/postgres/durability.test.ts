@@ -1,10 +1,10 @@
 /** What a loss of data does to locks, and what is no loss. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Claim } from '../../../src/contract/store.ts';
 import { sent } from '../../methods/faults/sql-calls.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { until } from '../../support/until.ts';
-import { Bed, claimOf, inBed, onOwn } from './bed.ts';
+import { claimOf, inBed, onOwn } from './bed.ts';
 import { asked, callerOf, numberOf } from './caller.ts';
 
 /** Longer than any of these tests. */
@@ -37,8 +37,7 @@ inBed('a crash loses nothing that was waited for, so nobody has to wait', async 
   expect((await after.renew([kept])).map(numberOf)).toEqual(numbers);
 });
 
-test.concurrent('that a claim alone does not wait is waited for and seen by the next', async () => {
-  await using bed = new Bed();
+inBed('that a claim alone does not wait is waited for and seen by the next', async (bed) => {
   const server = await bed.server();
   await hold(server);
   expect(await bed.fresh(server, FAST)).toMatchObject(HELD);

@@ -1,7 +1,6 @@
 /** PostgreSQL as the fault tests of all stores see it. */
 import type { Store } from 'holdfast';
 import { migratePostgres, type PostgresClient, postgresStore } from 'holdfast/postgres';
-import { Client } from 'pg';
 import { literal } from '../../../src/stores/postgres/fragments.ts';
 import { statementsOf } from '../../../src/stores/postgres/statements.ts';
 import { MAX_TTL_MS, type Place } from '../../methods/faults/bed.ts';
@@ -11,7 +10,7 @@ import {
   type PostgresOptions as ServerOptions,
   startPostgres,
 } from '../../servers/postgres-server.ts';
-import { type ClientName, clientOf, type StoreOptions } from './bed.ts';
+import { type ClientName, clientOf, type StoreOptions, sessionOn } from './bed.ts';
 
 /** The schema of the locks has the name of the bed, too. */
 export class Bed extends SqlBed<StoreOptions, PostgresServer, ServerOptions> {
@@ -35,14 +34,10 @@ export class Bed extends SqlBed<StoreOptions, PostgresServer, ServerOptions> {
   }
 
   async block(server: PostgresServer, resource: string): Promise<{ close(): Promise<void> }> {
-    const client = new Client({ connectionString: server.url });
-    // It may end with its server.
-    client.on('error', () => {});
-    await client.connect();
-    const other = this.use({ close: () => client.end().catch(() => {}) });
+    const client = await sessionOn(this, server);
     await client.query('BEGIN');
     await client.query(this.lockOf(resource));
-    return other;
+    return { close: () => client.end().catch(() => {}) };
   }
 
   /** The statement that locks its row, or makes it. */

@@ -1,7 +1,7 @@
 /** Limits of the server, of its sessions and of the user's pool; a session that stands still. */
 import type { Store } from 'holdfast';
 import { postgresStore } from 'holdfast/postgres';
-import { Client, Pool } from 'pg';
+import { type Client, Pool } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { claimOf, TTL_MS } from '../../methods/faults/bed.ts';
 import { Scene } from '../../methods/faults/scene.ts';
@@ -9,6 +9,7 @@ import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
+import { sessionOn } from './bed.ts';
 import { Bed } from './fault-bed.ts';
 
 serversOfTheirOwn();
@@ -26,10 +27,7 @@ describe.concurrent('a session of the server', () => {
     const scene = await Scene.set(bed, { holder: server, others: server, ttl });
     // It has the lock of the first row and waits for that of the second when it is stopped.
     const other = await bed.block(server, 'b');
-    const client = new Client({ connectionString: server.urlOf({ user: bed.name }) });
-    client.on('error', () => {});
-    await client.connect();
-    bed.use({ close: () => client.end().catch(() => {}) });
+    const client = await sessionOn(bed, { url: server.urlOf({ user: bed.name }) });
     const stuck = client.query(`${bed.lockOf('a')}; ${bed.lockOf('b')}`);
     const settled = stuck.catch((error: unknown) => error);
     await until('was it in the middle', async () => (await bed.blocked(server)).length === 1);
@@ -71,22 +69,6 @@ describe.concurrent('a session of the server', () => {
 });
 
 describe.concurrent('a server', () => {
-  test('that limits statements and sessions keeps locks all the same', async () => {
-    await using bed = new Bed();
-    const config = [
-      'statement_timeout = 250',
-      'idle_in_transaction_session_timeout = 100',
-      'idle_session_timeout = 100',
-    ];
-    const server = await bed.server({ config });
-    const ttl = PATIENT_TTL_MS;
-    const scene = await Scene.set(bed, { holder: server, others: server, ttl });
-    const before = await bed.sessions(server);
-    await scene.expectUndisturbed(ttl * 1.2);
-    expect(await bed.sessions(server)).toEqual(expect.arrayContaining(before));
-    await scene.leave(server);
-  });
-
   test('that has no connection left says so, and whoever is in goes on', async () => {
     await using bed = new Bed();
     const config = ['max_connections = 16', 'superuser_reserved_connections = 3'];
@@ -125,8 +107,8 @@ describe.concurrent("the user's pool", () => {
 });
 
 /** As a user for whom no connection is kept. */
-function outsider(bed: Bed, { host, port }: PostgresServer): Store {
-  const pool = new Pool({ host, port, user: 'outsider', database: 'postgres' });
+function outsider(bed: Bed, server: PostgresServer): Store {
+  const pool = new Pool({ connectionString: server.urlOf({ user: 'outsider' }) });
   return bed.use(postgresStore(pool, { schema: bed.name }));
 }
 
@@ -137,13 +119,13 @@ async function crowdOut(bed: Bed, server: PostgresServer): Promise<Client[]> {
   const tables = `ALL TABLES IN SCHEMA ${bed.name}`;
   await server.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables} TO outsider`);
   const clients: Client[] = [];
+  const place = { url: server.urlOf({ user: 'outsider' }) };
   for (;;) {
-    const { host, port } = server;
-    const client = new Client({ host, port, user: 'outsider', database: 'postgres' });
-    client.on('error', () => {});
-    const said = await client.connect().catch((error: { code?: string }) => error);
-    if (said !== undefined && 'code' in said && said.code === '53300') return clients;
-    clients.push(client);
-    bed.use({ close: () => client.end().catch(() => {}) });
+    const one = await sessionOn(bed, place).catch((error: { code?: string }) => error);
+    if (!('connect' in one)) {
+      expect(one.code).toBe('53300');
+      return clients;
+    }
+    clients.push(one);
   }
 }

@@ -1,8 +1,7 @@
 /** What notifications of a role can do that may read the tables, but write nothing. */
-import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { expectNoForgery } from '../../methods/faults/forged.ts';
-import { Bed } from './bed.ts';
+import { Bed, sessionOn } from './bed.ts';
 
 test('a role that may only read makes nobody hold a lock', async () => {
   await using bed = new Bed();
@@ -12,11 +11,7 @@ test('a role that may only read makes nobody hold a lock', async () => {
     `CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA holdfast TO reader;
     GRANT SELECT ON ALL TABLES IN SCHEMA holdfast TO reader`,
   );
-  const url = new URL(server.url);
-  url.username = 'reader';
-  const reader = new Client({ connectionString: url.href });
-  await reader.connect();
-  bed.use({ close: () => reader.end() });
+  const reader = await sessionOn(bed, { url: server.urlOf({ user: 'reader' }) });
   await expect(reader.query('DELETE FROM holdfast.lock')).rejects.toThrow('permission denied');
   const rowOf = async (name: string) => {
     const found = await reader.query(

@@ -1,5 +1,4 @@
 /** The server waits longer than the store does: what is given up does not pile up there. */
-import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { connectLike } from '../../../src/clients/postgres/client.ts';
 import { isBlocked } from '../../../src/clients/sql/judge.ts';
@@ -10,7 +9,7 @@ import { statementsOf } from '../../../src/stores/postgres/statements.ts';
 import type { SqlSource, SqlWire } from '../../../src/stores/sql/link.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { until } from '../../support/until.ts';
-import { Bed, CLIENTS, clientOf, failureOf, sharedServer } from './bed.ts';
+import { Bed, CLIENTS, clientOf, failureOf, sessionOn, sharedServer } from './bed.ts';
 
 const ID = '0'.repeat(32);
 const takeOf = (name: string, id: string): string[] => [
@@ -45,8 +44,7 @@ const CALLS = {
 const { bed, server } = await sharedServer();
 
 async function lockAll(): Promise<{ close(): Promise<void> }> {
-  const client = new Client({ connectionString: server.url });
-  await client.connect();
+  const client = await sessionOn(bed, server);
   await client.query('BEGIN');
   for (const table of ['store', 'witness', 'lock', 'kept']) {
     await client.query(`LOCK TABLE holdfast.${table} IN ACCESS EXCLUSIVE MODE`);

@@ -1,6 +1,6 @@
 /** What the statements promise, whatever else goes on in the database. */
 import { readFileSync } from 'node:fs';
-import pg from 'pg';
+import type pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { arrayOf } from '../../../src/stores/postgres/fragments.ts';
 import { statementsOf } from '../../../src/stores/postgres/statements.ts';
@@ -8,7 +8,7 @@ import { refusal } from '../../methods/faults/sql-calls.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { rowCases } from '../sql/row-cases.ts';
-import { sharedServer } from './bed.ts';
+import { sessionOn, sharedServer } from './bed.ts';
 import { asked, type Caller, callerOf, numberOf, sweep } from './caller.ts';
 
 const { bed, server } = await sharedServer();
@@ -19,13 +19,7 @@ function caller(): Caller {
   return bed.use(callerOf(server));
 }
 
-/** A session past the store. */
-async function session(): Promise<pg.Client> {
-  const client = new pg.Client(server.url);
-  await client.connect();
-  bed.use({ close: () => client.end() });
-  return client;
-}
+const session = (): Promise<pg.Client> => sessionOn(bed, server);
 
 /** A claim on each of these locks, as the statement takes them. */
 function take(ids: Readonly<Record<string, string>>, tag = '- -'): string[] {

@@ -1,20 +1,18 @@
 /** The sessions of a store: lost, silent, refused, and without regard to the user's own. */
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { describe, expect } from 'vitest';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
-import { type Bed, CLIENTS, claimOf, failureOf, onOwn, sessionsOf, sleep } from './bed.ts';
+import type { Bed } from './bed.ts';
+import { CLIENTS, claimOf, failureOf, onOwn, sessionOn, sessionsOf, sleep } from './bed.ts';
 
 serversOfTheirOwn();
 
 /** Somebody else has the row of this resource, as one who stands still in a transaction. */
 async function blocker(bed: Bed, server: PostgresServer, resource: string): Promise<Client> {
-  const client = new Client({ connectionString: server.url });
-  client.on('error', () => {});
-  await client.connect();
-  bed.use({ close: () => client.end() });
+  const client = await sessionOn(bed, server);
   await client.query('BEGIN');
   await client.query('SELECT FROM holdfast.lock WHERE name = $1 FOR UPDATE', [resource]);
   return client;

@@ -5,7 +5,7 @@ import { type PostgresClient, postgresStore } from 'holdfast/postgres';
 import { Client, Pool } from 'pg';
 import postgres from 'postgres';
 import { describe, expect, test } from 'vitest';
-import { claimOf, failureOf, sessionsOf, sharedServer, sleep } from './bed.ts';
+import { claimOf, failureOf, sessionOn, sessionsOf, sharedServer, sleep } from './bed.ts';
 
 const hba = ['host all secretive 127.0.0.1/32 scram-sha-256'];
 const { bed, server } = await sharedServer({ hba });
@@ -21,28 +21,21 @@ function secretive() {
   return { host: server.host, port: server.port, user: 'secretive', database: 'postgres' };
 }
 
+type Login = ReturnType<typeof secretive> & { password: string | (() => Promise<string>) };
+
 describe('a password', () => {
   test.each([
-    ['a Pool', (password: string) => new Pool({ ...secretive(), password })],
-    ['a Client', (password: string) => new Client({ ...secretive(), password })],
-    ['postgres.js', (password: string) => postgres({ ...secretive(), password })],
-    [
-      'a Pool with a function',
-      (word: string) => new Pool({ ...secretive(), password: () => word }),
-    ],
-    [
-      'a Client with a function',
-      (word: string) => new Client({ ...secretive(), password: async () => word }),
-    ],
-    [
-      'postgres.js with a function',
-      (word: string) => postgres({ ...secretive(), password: async () => word }),
-    ],
-  ])('of %s', async (_, make) => {
-    await works(make('right'));
-    const failure = await failureOf(bed.use(postgresStore(make('wrong'))).claim([claimOf('a')]));
-    expect(failure).toMatchObject({ code: 'STORE', retryable: false });
-    expect((failure as Error).message).not.toContain('wrong');
+    ['a Pool', (login: Login) => new Pool(login)],
+    ['a Client', (login: Login) => new Client(login)],
+    ['postgres.js', (login: Login) => postgres(login)],
+  ])('of %s, as a text and as a function', async (_, clientOf) => {
+    for (const said of [(word: string) => word, (word: string) => async () => word]) {
+      const make = (word: string) => clientOf({ ...secretive(), password: said(word) });
+      await works(make('right'));
+      const failure = await failureOf(bed.use(postgresStore(make('wrong'))).claim([claimOf('a')]));
+      expect(failure).toMatchObject({ code: 'STORE', retryable: false });
+      expect((failure as Error).message).not.toContain('wrong');
+    }
   });
 
   test('that changes is asked for anew', async () => {
@@ -112,8 +105,7 @@ test.each([
   const store = bed.use(postgresStore(make()));
   await store.claim([claimOf('blocked')]);
   const before = await sessionsOf(server);
-  const other = new Client({ connectionString: server.url });
-  await other.connect();
+  const other = await sessionOn(bed, server);
   await other.query('BEGIN');
   await other.query('LOCK holdfast.lock');
   const claim = store.claim([claimOf('blocked')]);

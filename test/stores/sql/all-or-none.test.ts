@@ -1,13 +1,12 @@
 /** Several tries in one transaction, of which the rows here are a map. */
-import { StoreError } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { expect, test } from 'vitest';
-import { markBlocked } from '../../../src/clients/sql/judge.ts';
 import { enterAll } from '../../../src/stores/sql/all-or-none.ts';
 import type { FoundRows, LockWrite } from '../../../src/stores/sql/applying.ts';
 import type { Crowd, LockRow } from '../../../src/stores/sql/row.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { blocked } from './blocked.ts';
 
 const TTL_MS = 6000;
 
@@ -36,13 +35,6 @@ function scene() {
     return (await enterAll(claims, terms)).map(({ state }) => state);
   };
   return { clock, rows, trouble, tried };
-}
-
-function blocked(): StoreError {
-  const message = 'Another session keeps the row.';
-  const error = new StoreError(message, { retryable: true, outcome: 'failed' });
-  markBlocked(error);
-  return error;
 }
 
 test('the rows of all are written, or none', async () => {

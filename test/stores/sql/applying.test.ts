@@ -2,14 +2,13 @@
  * Steps on rows that others change between the read and the write: here the rows are a map, and a
  * rival writes when it is told to.
  */
-import { StoreError } from 'holdfast';
 import { expect, test } from 'vitest';
-import { markBlocked } from '../../../src/clients/sql/judge.ts';
 import type { ClaimStep, FoundRows, LockWrite, Rows } from '../../../src/stores/sql/applying.ts';
 import { Applying } from '../../../src/stores/sql/applying.ts';
 import type { LockRow } from '../../../src/stores/sql/row.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { blocked } from './blocked.ts';
 
 const TTL_MS = 6000;
 
@@ -71,13 +70,6 @@ function scene() {
     return applying.apply([claim], step, { lane: 'claims' })[0];
   };
   return { clock, table, enter };
-}
-
-function blocked(): StoreError {
-  const message = 'Another session keeps the row.';
-  const error = new StoreError(message, { retryable: true, outcome: 'failed' });
-  markBlocked(error);
-  return error;
 }
 
 test('what a process does at once with a lock is one write', async () => {

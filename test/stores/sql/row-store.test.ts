@@ -1,7 +1,6 @@
 /** Which statements a store in a database sends, and until when. */
 import { describe, expect, test } from 'vitest';
 import { Answer } from '../../../src/base/answer.ts';
-import { markBlocked } from '../../../src/clients/sql/judge.ts';
 import { temporaryFailure } from '../../../src/contract/errors.ts';
 import type { CallTerms, SqlLink } from '../../../src/stores/sql/link.ts';
 import { columnsOf, crowdOf } from '../../../src/stores/sql/row.ts';
@@ -9,6 +8,7 @@ import { SqlRowStore } from '../../../src/stores/sql/row-store.ts';
 import { Table } from '../../../src/stores/sql/table.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { blocked } from './blocked.ts';
 
 const ID = 'a'.repeat(32);
 const PARTS = { name: 'rows', lineage: 'rows:1', maxTtlMs: 30_000, maxWaiters: 10, trust: false };
@@ -110,8 +110,7 @@ describe('a free lock', () => {
   });
 
   test('whose row others keep is asked for in line; other failures are its own', async () => {
-    let failure = temporaryFailure('Others keep the row.');
-    markBlocked(failure);
+    let failure: Error = blocked();
     const store = storeOn((statement, [names = '']) => {
       if (statement === 'take_free') throw failure;
       return [`${ID} 8 0 0 - 0 ${JSON.parse(names)[0]}`];

@@ -3,9 +3,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import type Libsql from 'libsql';
 import { expect, expectTypeOf } from 'vitest';
 import type { SqliteDatabase } from '../../../src/clients/sqlite/connection.ts';
-import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import { type SqliteOptions, sqliteStore } from '../../../src/stores/sqlite/index.ts';
 import { claimOf, connect, hold, newFile, one, open, test } from './bed.ts';
+import { FakeMachine } from './fake-machine.ts';
 
 test('the objects of the bindings fit', () => {
   expectTypeOf<DatabaseSync>().toExtend<SqliteDatabase>();
@@ -156,12 +156,11 @@ test('a hand-off costs as much with a thousand waiters as with twenty', async ()
 });
 
 test('a release that comes late ends no other claim', async ({ file }) => {
-  let slept = 0;
-  const machine = { ...thisMachine, nowUs: () => thisMachine.nowUs() + slept };
+  const machine = new FakeMachine('first');
   const [a, b] = [open(file, { machine }), open(file, { machine })];
   const [late, next] = [claimOf('job', { ttlMs: 1_000 }), claimOf('job')];
   await hold(a, late);
-  slept = 2_000_000;
+  machine.pass(2_000_000);
   await hold(b, next);
   expect(await a.release([late])).toEqual([false]);
   expect(await one(b.renew([next]))).toMatchObject({ state: 'held' });

@@ -122,13 +122,3 @@ test('local file systems are taken: ext4, xfs, btrfs, tmpfs, overlay, zfs, apfs'
   }
   expect(() => refuseNetwork(newFile())).not.toThrow();
 });
-
-const SHARED_MEMORY = '/dev/shm';
-
-test.skipIf(!fs.existsSync(SHARED_MEMORY))('locks on tmpfs', async () => {
-  const path = fs.mkdtempSync(join(SHARED_MEMORY, 'holdfast-'));
-  const store = sqliteStore(join(path, 'locks.db'));
-  await hold(store, claimOf('job'));
-  await store.close?.();
-  fs.rmSync(path, { recursive: true });
-});

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { fromText, toText } from '../../../src/clients/sql/name-text.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
 import { cases } from '../../support/cases.ts';
-import { claimOf, connect, newFile, open, test } from './bed.ts';
+import { claimOf, connect, listed, newFile, open, test } from './bed.ts';
 
 /** Pairs that some layer or other might take for one. */
 const NAMES: readonly string[] = [
@@ -23,9 +23,7 @@ test('a list of more than a page is complete', async () => {
     await store.claim(names.slice(i, i + 100).map((name) => claimOf(name)));
   }
   await store.claim([claimOf('lisu')]);
-  const found: string[] = [];
-  for await (const name of store.list('list/')) found.push(name);
-  expect(found.sort()).toEqual([...names].sort());
+  expect(await listed(store, 'list/')).toEqual(names.sort());
 });
 
 test('a database in UTF-16 keeps them apart as well', async ({ file }) => {
@@ -34,9 +32,7 @@ test('a database in UTF-16 keeps them apart as well', async ({ file }) => {
   const store = sqliteStore({ database });
   const statuses = await store.claim(NAMES.map((name) => claimOf(name)));
   expect(statuses.map((status) => status.state)).toEqual(NAMES.map(() => 'held'));
-  const found: string[] = [];
-  for await (const name of store.list?.('a') ?? []) found.push(name);
-  expect(found.sort()).toEqual(NAMES.filter((name) => name.startsWith('a')).sort());
+  expect(await listed(store, 'a')).toEqual(NAMES.filter((name) => name.startsWith('a')).sort());
   await store.close?.();
 });
 
@@ -68,9 +64,8 @@ test('any names are locks of their own, and are listed by how they begin', async
     expect(statuses.map(({ state }) => state)).toEqual(names.map(() => 'held'));
     const [first = ''] = names;
     for (const prefix of ['', first, [...first].slice(0, 1).join('')]) {
-      const found: string[] = [];
-      for await (const each of store.list(prefix)) found.push(each);
-      expect(found.sort()).toEqual(names.filter((each) => each.startsWith(prefix)).sort());
+      const expected = names.filter((each) => each.startsWith(prefix)).sort();
+      expect(await listed(store, prefix)).toEqual(expected);
     }
     await store.release(claims);
   });

@@ -1,8 +1,7 @@
 /** Mutexes that come again: their rows stay, and one statement takes or leaves them. */
 import { expect } from 'vitest';
-import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import type { Claim, Store } from '../../../src/contract/store.ts';
-import { claimOf, connect, hold, newFile, one, open, test } from './bed.ts';
+import { claimOf, connect, hold, listed, newFile, one, open, test } from './bed.ts';
 import { FakeMachine } from './fake-machine.ts';
 
 /** From the third time on, a claim and a release of the same mutex are one statement each. */
@@ -31,12 +30,6 @@ async function rowsOf(file: string): Promise<() => unknown[]> {
 
 const FREE = { resource: 'job', place: 0, admitted: 0 };
 const TAKEN = { resource: 'job', place: 0, admitted: 1 };
-
-async function listed(store: Store): Promise<string[]> {
-  const names: string[] = [];
-  for await (const name of store.list?.('') ?? []) names.push(name);
-  return names;
-}
 
 test('the row of a mutex that comes again stays, and nobody sees it', async ({ file }) => {
   const store = open(file);
@@ -131,13 +124,12 @@ test('after its release a claim is refused, also where the lock was left free', 
 
 test('a release that comes too late leaves nothing free, and the next is told', async () => {
   const file = newFile();
-  let slept = 0;
-  const machine = { ...thisMachine, nowUs: () => thisMachine.nowUs() + slept };
+  const machine = new FakeMachine('first');
   const [a, b] = [open(file, { machine }), open(file, { machine })];
   await turns(a);
   const late = claimOf('job', { ttlMs: 1_000 });
   const token = await hold(a, late);
-  slept = 2_000_000;
+  machine.pass(2_000_000);
   expect(await a.release([late])).toEqual([false]);
   expect(await one(b.claim([claimOf('job')]))).toMatchObject({
     state: 'held',

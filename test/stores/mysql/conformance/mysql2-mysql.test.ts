@@ -1,6 +1,6 @@
 import { createPool } from 'mysql2';
 import { startMysql } from '../../../servers/mysql-server.ts';
-import { mysqlSuite, place } from './suite.ts';
+import { mysqlSuite } from './suite.ts';
 
 const server = await startMysql();
-mysqlSuite(await place(server, createPool(server.url)));
+await mysqlSuite(server, createPool(server.url));

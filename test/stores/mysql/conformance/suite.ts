@@ -7,22 +7,23 @@ import { type SuiteOptions, suite } from '../../../methods/conformance/suite.ts'
 import type { MysqlServer } from '../../../servers/mysql-server.ts';
 import { HANG_MS, paced } from '../../../support/this-run.ts';
 
-/** The database that all cases share, and how to reach it. */
-export interface Place {
-  readonly server: MysqlServer;
-  readonly client: MysqlClient;
-  /** Of tables that no case has used. */
-  readonly prefixes: string[];
-  close(): Promise<unknown>;
-}
-
 /** More than there are cases in which data is lost. */
 const PREFIXES = 16;
 
-/** All topics, unless these are enough. */
-export function mysqlSuite(place: Place, topics?: SuiteOptions['topics']): void {
-  const { server, client, prefixes, close } = place;
-  afterAll(close);
+/** All topics, unless these are enough; the client and the server end with the file. */
+export async function mysqlSuite(
+  server: MysqlServer,
+  client: MysqlClient & { end(): unknown },
+  topics?: SuiteOptions['topics'],
+): Promise<void> {
+  await migrateMysql(client);
+  // Not while cases run, which would wait.
+  const prefixes = Array.from({ length: PREFIXES }, (_, n) => `case_${n}_`);
+  for (const prefix of prefixes) await migrateMysql(client, { prefix });
+  afterAll(async () => {
+    await client.end();
+    await server.close();
+  });
   suite({
     create: ({ maxWaiters, quarantineMs }) => {
       const options = maxWaiters === undefined ? {} : { maxWaiters };
@@ -53,22 +54,4 @@ export function mysqlSuite(place: Place, topics?: SuiteOptions['topics']): void 
       },
     };
   }
-}
-
-/** A server of its own, and a client to it that `end` ends. */
-export async function place(
-  server: MysqlServer,
-  client: MysqlClient & { end(): unknown },
-): Promise<Place> {
-  await migrateMysql(client);
-  // Not while cases run, which would wait.
-  const prefixes = Array.from({ length: PREFIXES }, (_, n) => `case_${n}_`);
-  for (const prefix of prefixes) await migrateMysql(client, { prefix });
-  return {
-    ...{ server, client, prefixes },
-    async close() {
-      await client.end();
-      await server.close();
-    },
-  };
 }

@@ -1,11 +1,4 @@
-import { migratePostgres } from 'holdfast/postgres';
 import { Pool } from 'pg';
-import { place, postgresSuite } from './suite.ts';
+import { postgresSuite } from './suite.ts';
 
-postgresSuite(
-  await place(async ({ url }) => {
-    const client = new Pool({ connectionString: url });
-    await migratePostgres(client);
-    return { client, end: () => client.end() };
-  }),
-);
+await postgresSuite(({ url }) => ({ client: new Pool({ connectionString: url }) }));

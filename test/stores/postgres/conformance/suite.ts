@@ -6,17 +6,16 @@ import type { Fixture } from 'holdfast/testkit';
 import { Client } from 'pg';
 import { afterAll } from 'vitest';
 import { type SuiteOptions, suite } from '../../../methods/conformance/suite.ts';
+import type { Pgbouncer } from '../../../servers/pgbouncer.ts';
 import { type PostgresServer, startPostgres } from '../../../servers/postgres-server.ts';
 import { HANG_MS, paced } from '../../../support/this-run.ts';
 import { claimOf } from '../bed.ts';
 
-/** The database that all cases share, and how to reach it. */
-export interface Place {
-  readonly server: PostgresServer;
-  readonly client: PostgresClient;
+/** How to reach the database that all cases share. */
+interface Way {
+  readonly client: PostgresClient & { end(): Promise<unknown> };
   /** Messages do not come through it, so it is not asked who is told at once. */
-  readonly deaf?: boolean;
-  close(): Promise<unknown>;
+  readonly pooler?: Pgbouncer;
 }
 
 /** Cases about who is told, which a message does at once and a look in time. */
@@ -25,13 +24,22 @@ const TOLD = {
   why: 'messages through a pooler',
 };
 
-/** All topics, unless these are enough. */
-export function postgresSuite(place: Place, topics?: SuiteOptions['topics']): void {
-  const { server, client, deaf, close } = place;
+/** On a server of its own; all topics, unless these are enough. */
+export async function postgresSuite(
+  connect: (server: PostgresServer) => Way | Promise<Way>,
+  topics?: SuiteOptions['topics'],
+): Promise<void> {
+  const server = await startPostgres();
+  const { client, pooler } = await connect(server);
+  await migratePostgres(client);
   let cases = 0;
-  afterAll(close);
+  afterAll(async () => {
+    await client.end();
+    await pooler?.close();
+    await server.close();
+  });
   suite({
-    except: deaf ? [TOLD] : [],
+    except: pooler ? [TOLD] : [],
     create: ({ maxWaiters, quarantineMs }) => {
       const options = maxWaiters === undefined ? {} : { maxWaiters };
       if (quarantineMs) return forgetful({ ...options, maxTtl: quarantineMs });
@@ -70,21 +78,4 @@ async function opened(client: PostgresClient, options: PostgresOptions): Promise
   const watching = await store.watch?.(claimOf('a'), () => {});
   await Promise.all([store.inspect('a'), watching?.[Symbol.asyncDispose]()]);
   return store;
-}
-
-/** A server of its own, and a client to it that `end` ends. */
-export async function place(
-  connect: (
-    server: PostgresServer,
-  ) => Promise<Omit<Place, 'server' | 'close'> & { end(): unknown }>,
-): Promise<Place> {
-  const server = await startPostgres();
-  const { end, ...place } = await connect(server);
-  return {
-    ...{ ...place, server },
-    async close() {
-      await end();
-      await server.close();
-    },
-  };
 }
