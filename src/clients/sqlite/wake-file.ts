@@ -179,7 +179,7 @@ export class WakeFile {
   }
 
   readonly #poll = (error: unknown): void => {
-    warn('no file watch is left (on Linux, see fs.inotify.max_user_instances): polling', error);
+    warn('polls, for no file watch is left (on Linux, see fs.inotify.max_user_instances)', error);
     this.#watcher?.close();
     this.#watcher = undefined;
     this.#timer ??= setInterval(this.#read, POLL_MS).unref();
@@ -268,7 +268,6 @@ function warn(what: string, error: unknown): void {
   const code = codeOf(error);
   if (warned.has(code)) return;
   warned.add(code);
-  process.emitWarning(`holdfast: ${what} (${code}). Waiting claims are woken more slowly.`, {
-    code: 'HOLDFAST_SQLITE_WAKE',
-  });
+  const message = `The SQLite store ${what} (${code}). Waiting claims are woken more slowly.`;
+  process.emitWarning(message, { type: 'HoldfastWarning', code: 'HOLDFAST_SQLITE_WAKE' });
 }
