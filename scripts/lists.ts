@@ -195,7 +195,7 @@ export const BATTERY: readonly Proof[] = [
     from: 'test/methods/simulation/world.ts',
   },
   {
-    step: { ...script('mutation', 6000, 'scripts/mutation.ts'), beside: false },
+    step: { ...script('mutation', 4100, 'scripts/mutation.ts'), beside: false },
     what: 'one small change after another in the rooms that know no server',
     from: 'scripts/mutation.ts',
   },
