@@ -82,10 +82,15 @@ describe.each(PRODUCTS)('$name', (product) => {
       expect(await numberLeft(client.db, id)).toBeNaN();
     });
 
-    test('a fence for another database is refused', async () => {
+    test('a fence for another database, and no token, are refused before a statement', async () => {
       const other = sqlFence({ dialect: client.dialect === 'mysql' ? 'postgres' : 'mysql' });
-      const entered = client.transaction((tx) => other.enter(tx, { ...at('other'), token: 1n }));
-      await expect(entered).rejects.toThrow(/The fence is for/);
+      await client.transaction(async (tx) => {
+        const refused = { ...at('refused'), token: 1n };
+        await expect(other.enter(tx, refused)).rejects.toThrow(/The fence is for/);
+        await expect(fence.enter(tx, { ...refused, token: 0n })).rejects.toThrow(/fencing token/);
+        // The transaction goes on.
+        await fence.enter(tx, refused);
+      });
     });
   });
 

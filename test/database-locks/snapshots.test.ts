@@ -63,9 +63,11 @@ describe.each(PRODUCTS)('$name', (product) => {
         });
       }
       await holder.release();
-      await expect(client.transaction((tx) => take(tx, 'block'), level)).rejects.toMatchObject({
-        code: 'USAGE',
-      });
+      // Nor is a row made.
+      const make = (tx: SqlTransaction) => rowLock(tx, { table, key: { id: 'never made' } });
+      for (const late of [(tx: SqlTransaction) => take(tx, 'block'), make]) {
+        await expect(client.transaction(late, level)).rejects.toMatchObject({ code: 'USAGE' });
+      }
     });
   });
 

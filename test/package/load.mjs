@@ -18,3 +18,9 @@ const { memoryStore } = require('holdfast/memory');
 const locks = createLocks(memoryStore());
 assert.equal(await locks.mutex('package').run(() => 'locked'), 'locked');
 await locks.close();
+
+const { isLockError } = require('holdfast');
+assert.throws(
+  () => locks.mutex(''),
+  (error) => isLockError(error, 'USAGE'),
+);

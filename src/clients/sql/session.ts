@@ -1,5 +1,5 @@
 /** The common part of sessions of all databases and clients. */
-import { Answer } from '../../base/answer.ts';
+import { Answer, isThenable } from '../../base/answer.ts';
 
 export type TextRow = readonly (string | null)[];
 
@@ -20,9 +20,7 @@ export function asked<T>(ask: (done: SqlCallback<T>) => unknown): Answer<T> {
 export function eitherWay<T>(call: (done: SqlCallback<T>) => unknown): Promise<T> {
   return new Promise((resolve, reject) => {
     const promised = call((error, result) => (error ? reject(error) : resolve(result)));
-    if (promised instanceof Object && 'then' in promised) {
-      (promised as PromiseLike<T>).then(resolve, reject);
-    }
+    if (isThenable(promised)) (promised as PromiseLike<T>).then(resolve, reject);
   });
 }
 

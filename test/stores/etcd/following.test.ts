@@ -123,8 +123,8 @@ interface Follower {
   readonly asked: Txn[];
   /** Called once, before the next of these is sent. */
   before: () => Promise<unknown>;
-  /** The watch of `own` tells nothing any more. */
-  late: boolean;
+  /** What the watch of `own` tells is kept here, for later. */
+  late: (() => void)[] | undefined;
 }
 
 const nothing = async (): Promise<void> => {};
@@ -136,7 +136,11 @@ async function follower(bed: Bed, maxWaiters?: number): Promise<Follower> {
     watch: (watcher) =>
       client.watch({
         ...watcher,
-        changed: (...news) => follows.late || watcher.changed(...news),
+        changed(...news) {
+          const tell = (): void => watcher.changed(...news);
+          if (follows.late) follows.late.push(tell);
+          else tell();
+        },
       }),
     async txn(txn) {
       asked.push(txn);
@@ -150,7 +154,7 @@ async function follower(bed: Bed, maxWaiters?: number): Promise<Follower> {
   const [own, others] = [bed.storeOf(spied, maxWaiters), bed.store(server)];
   const [held] = await others.claim([claimOf('a')]);
   const { token } = held as HeldStatus;
-  const follows: Follower = { own, others, token, asked, before: nothing, late: false };
+  const follows: Follower = { own, others, token, asked, before: nothing, late: undefined };
   await until('does it follow', async () => {
     const claim = claimOf('a');
     await own.claim([claim]);
@@ -182,23 +186,27 @@ inBed('a claim of a process that follows its queue reads nothing', async (bed) =
 inBed('it reads the queue if its watch is late, and the next claim does not wait', async (bed) => {
   const follows = await follower(bed);
   const { own, asked } = follows;
-  follows.late = true;
+  const late: (() => void)[] = [];
+  follows.late = late;
   expect(await own.claim([claimOf('a')])).toMatchObject([{ state: 'waiting', ahead: 1 }]);
   expect(asked.splice(0).map(isReading)).toEqual([false, true]);
   expect(await own.claim([claimOf('a')])).toMatchObject([{ state: 'waiting', ahead: 2 }]);
   // It asks whether the whole queue is empty, as one that follows nothing.
   expect(asked[0]?.compare?.[0]).toHaveProperty('end');
+  for (const tell of late) tell();
 });
 
 inBed('it stays if only those behind it are too many', async (bed) => {
   const follows = await follower(bed, 1);
-  follows.late = true;
+  const late: (() => void)[] = [];
+  follows.late = late;
   // The other one comes after its own claim, and before it reads the queue.
   const other = (): Promise<unknown> => follows.others.claim([claimOf('a')]);
   follows.before = async () => {
     follows.before = other;
   };
   expect(await follows.own.claim([claimOf('a')])).toMatchObject([{ state: 'waiting', ahead: 1 }]);
+  for (const tell of late) tell();
 });
 
 inBed('it is told how the hold before it ended if it is admitted after all', async (bed) => {

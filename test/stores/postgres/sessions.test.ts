@@ -81,6 +81,7 @@ describe.each(CLIENTS)('%s', (client) => {
       ...["default_transaction_isolation = 'serializable'", "client_encoding = 'LATIN1'"],
       ...["DateStyle = 'German'", "search_path = 'nowhere'", 'standard_conforming_strings = off'],
       ...["lock_timeout = '1ms'", "bytea_output = 'escape'", 'check_function_bodies = off'],
+      "idle_in_transaction_session_timeout = '300ms'",
     ]) {
       await server.query(`ALTER ROLE limited SET ${setting}`);
     }
@@ -93,6 +94,8 @@ describe.each(CLIENTS)('%s', (client) => {
     await one.release(first);
     const enter = await Promise.all([one.claim([claims[0]]), two.claim([claims[1]])]);
     expect(enter.map(([status]) => status?.state).sort()).toEqual(['held', 'waiting']);
+    // A session that listens, beside those of the claims.
+    await two.watch?.(claims[1], () => {});
     const before = await sessionsOf(server);
     // Longer than a statement of this role may take, and a session be idle.
     const other = await blocker(bed, server, 'a');
@@ -103,6 +106,6 @@ describe.each(CLIENTS)('%s', (client) => {
     expect((await two.inspect(name)).holders).toHaveLength(1);
     // The server may not have heard yet, before, of a store that was closed.
     const after = await sessionsOf(server);
-    expect([after.length, after.filter((pid) => !before.includes(pid))]).toEqual([2, []]);
+    expect([after.length, after.filter((pid) => !before.includes(pid))]).toEqual([3, []]);
   });
 });

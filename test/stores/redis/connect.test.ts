@@ -106,7 +106,7 @@ test('one server, with a user, a database and options of the store', async () =>
 
 test('a socket file', () => works(`redis+unix://${join(server.folder, 'socket')}?db=1`));
 
-test('TLS, with a certificate that Node trusts, by the client that is installed', async () => {
+test('with or without TLS, by the client that is installed', async () => {
   const { server: secure, url, ca } = await startTls();
   onTestFinished(() => secure.close());
   const store = await open(url);
@@ -115,6 +115,7 @@ test('TLS, with a certificate that Node trusts, by the client that is installed'
   for (const missing of ['redis', 'ioredis']) {
     const trusting = { NODE_EXTRA_CA_CERTS: file };
     expect(await run(missing, `${url}?afterDataLoss=trust`, trusting)).toBe('acquired');
+    expect(await run(missing, `redis://${at}?afterDataLoss=trust`)).toBe('acquired');
   }
   // Nobody else knows the authority of this certificate.
   const refused = { code: 'STORE', retryable: false, message: expect.stringMatching(/TLS/) };

@@ -114,7 +114,7 @@ async function served(mode: Mode, ttl: number, befall: Befall): Promise<void> {
   await confirmed(scene);
   await scene.expectUndisturbed(0);
   await end();
-  await ensemble.followers();
+  if (mode === 'leader') await ensemble.followers();
   await scene.leave(await ensemble.leader());
 }
 

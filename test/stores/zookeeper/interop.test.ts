@@ -132,6 +132,7 @@ inBed('strangers are shown, as we are to them', async (bed) => {
   await bed.lineUp('java read', 'ours read', 'java write', 'ours write');
   const { holders, waiters } = await bed.ours().inspect(bed.name);
   const own = { holder: { pid: process.pid } };
+  expect([holders.length, waiters.length]).toEqual([2, 2]);
   expect([...holders, ...waiters]).toMatchObject([
     { kind: 'read', holder: STRANGER },
     { kind: 'read', ...own },

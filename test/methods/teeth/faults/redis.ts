@@ -4,6 +4,7 @@ const record = { file: 'src/stores/redis/lua/record.lua' };
 const queue = { file: 'src/stores/redis/lua/queue.lua' };
 const claim = { file: 'src/stores/redis/lua/claim.lua' };
 const renew = { file: 'src/stores/redis/lua/renew.lua' };
+const release = { file: 'src/stores/redis/lua/release.lua' };
 
 const FAULTS_CLOCK = 'test/stores/redis/faults-clock.test.ts';
 const SET_BACK = [
@@ -140,11 +141,18 @@ export const REDIS_FAULTS: Faults = {
     ),
   },
   'Redis: the quick release does not look whose claim it is': {
-    file: 'src/stores/redis/lua/release.lua',
+    ...release,
     find: 'if text and sub(text, 1, 32) == sub(asked, 1, 32) and sub',
     replace: 'if text and sub',
     why: 'whoever comes late takes the lock away from its new holder',
     by: inTest(IOREDIS, 'release: releasing by another id frees nothing'),
+  },
+  'Redis: a release leaves no tombstone': {
+    ...release,
+    find: "    if not claim or unanswered then bury(q, id, ttl, 'unknown') end\n",
+    replace: '',
+    why: 'a late copy of a claim takes the lock for nobody',
+    by: inTest(IOREDIS, 'release: a claim that arrives after its release is refused for good'),
   },
   'Redis: the common way out does not look who holds': {
     file: 'src/stores/redis/lua/hand-off.lua',

@@ -2,6 +2,7 @@ import { type Faults, inTest } from '../fault.ts';
 
 const connection = { file: 'src/clients/sqlite/connection.ts' };
 const quiet = { file: 'src/stores/sqlite/quiet.ts' };
+const queues = { file: 'src/stores/sqlite/queues.ts' };
 const layout = { file: 'src/stores/sqlite/layout.ts' };
 
 const SQLITE = 'test/methods/conformance/sqlite.test.ts';
@@ -77,8 +78,15 @@ export const SQLITE_FAULTS: Faults = {
     why: 'the first waiter is not woken, and the next claim overtakes it',
     by: inTest(QUIET, 'who waits behind a claim that took a free lock is let in'),
   },
+  'the base is read once': {
+    ...queues,
+    find: 'this.base = part.base;',
+    replace: 'this.base ||= part.base;',
+    why: 'tokens go back when another process has begun a new series',
+    by: inTest(LAYOUT, 'without a boot id, a step of the wall clock costs nobody a claim'),
+  },
   'two steps have the same time': {
-    file: 'src/stores/sqlite/queues.ts',
+    ...queues,
     find: 'now <= this.now; again++',
     replace: 'now < 0 * this.now; again++',
     why: 'two claims have the same place',
