@@ -56,7 +56,8 @@ describe('the user of the page', () => {
       const locks = createLocks(redisStore(client, TRUST));
       const all = ['a', 'b', 'c', 'd'].map((name) => locks.mutex(name));
       await allOf(all).run(() => {});
-      expect(await once(locks, 'e', { keepFor: '1m' }, () => 1)).toMatchObject({ state: 'ran' });
+      const done = await once(locks, its.name, { keepFor: '1m' }, () => 1);
+      expect(done).toMatchObject({ state: 'ran' });
       await locks.close();
     }
     for (const node of cluster.nodes) expect(await refusals(node)).toEqual([]);
