@@ -110,26 +110,28 @@ describe.each(DATABASES)('%s', (_, database) => {
     await works(open(place.db));
   });
 
-  it.runIf(dialect === 'mysql')('a session of another offset than the first', async () => {
-    await anew(MY);
-    // Its only connection becomes what another one of a larger pool may be.
-    const uri = place.url.replace('mariadb:', 'mysql:');
-    const pool = createPool({ uri, connectionLimit: 1 });
-    const store = shedlock(pool);
-    const claim = claimOf('a');
-    await pool.query(`SET time_zone = '+05:30'`);
-    expect(await store.claim([claim])).toMatchObject([{ state: 'held' }]);
-    await pool.query(`SET time_zone = '+02:00'`);
-    const message = expect.stringMatching(/different time zones/);
-    const refused = [{ state: 'error', error: { message } }];
-    expect(await store.claim([claimOf('a')])).toMatchObject(refused);
-    expect(await store.claim([claimOf('b')])).toMatchObject(refused);
-    expect(await store.renew([claim])).toMatchObject(refused);
-    await expect(store.inspect('a')).rejects.toThrow(/different time zones/);
-    await pool.query(`SET time_zone = '+05:30'`);
-    expect(await store.release([claim])).toEqual([true]);
-    await pool.end();
-  });
+  if (dialect === 'mysql') {
+    it('a session of another offset than the first', async () => {
+      await anew(MY);
+      // Its only connection becomes what another one of a larger pool may be.
+      const uri = place.url.replace('mariadb:', 'mysql:');
+      const pool = createPool({ uri, connectionLimit: 1 });
+      const store = shedlock(pool);
+      const claim = claimOf('a');
+      await pool.query(`SET time_zone = '+05:30'`);
+      expect(await store.claim([claim])).toMatchObject([{ state: 'held' }]);
+      await pool.query(`SET time_zone = '+02:00'`);
+      const message = expect.stringMatching(/different time zones/);
+      const refused = [{ state: 'error', error: { message } }];
+      expect(await store.claim([claimOf('a')])).toMatchObject(refused);
+      expect(await store.claim([claimOf('b')])).toMatchObject(refused);
+      expect(await store.renew([claim])).toMatchObject(refused);
+      await expect(store.inspect('a')).rejects.toThrow(/different time zones/);
+      await pool.query(`SET time_zone = '+05:30'`);
+      expect(await store.release([claim])).toEqual([true]);
+      await pool.end();
+    });
+  }
 
   it('a table that is made after the first verb', async () => {
     await anew('SELECT 1');
