@@ -5,12 +5,6 @@ import { startMariadb } from '../../servers/mariadb-server.ts';
 import { closing } from '../../support/closing.ts';
 import { World } from './caller.ts';
 
-/**
- * Sessions that make the same rows at once may meet in a deadlock all the same, which the store
- * repeats: InnoDB gives each a shared lock on what another is just making.
- */
-const OF_OTHERS = /^(?!INSERT IGNORE)(?:INSERT|SELECT|UPDATE|DELETE|REPLACE|WITH|CALL)\b/m;
-
 test('a storm on a server whose sessions are serializable unless they say otherwise', async () => {
   const config = ['--transaction-isolation=SERIALIZABLE', '--innodb-print-all-deadlocks=1'];
   const server = closing(await startMariadb({ config }));
@@ -19,6 +13,12 @@ test('a storm on a server whose sessions are serializable unless they say otherw
     async () => world.caller(),
     () => world.sweep(),
   );
-  const deadlocks = server.log.split(/deadlock detected/i).slice(1);
-  expect(deadlocks.filter((said) => OF_OTHERS.test(said))).toEqual([]);
+  // Sessions that make the same rows at once may have one, which the store repeats: InnoDB gives
+  // each a shared lock on what another is just making. No other statement has a part in it.
+  for (const deadlock of server.log.split(/deadlock detected/i).slice(1)) {
+    const transactions = deadlock.match(/\(\d+\) TRANSACTION:/g);
+    expect(deadlock.match(/^INSERT IGNORE INTO holdfast_lock /gm), deadlock).toHaveLength(
+      transactions?.length ?? 0,
+    );
+  }
 });
