@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createLocks, list } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
 import { expect, onTestFinished, type TestAPI, type TestContext, test } from 'vitest';
+import { halt } from '../servers/process-table.ts';
 import { directory } from '../support/directory.ts';
 import { programOf } from '../support/program-of.ts';
 import { until } from '../support/until.ts';
@@ -165,7 +166,8 @@ export class Program {
   }
 
   kill(signal: NodeJS.Signals): void {
-    this.process.kill(signal);
+    if (signal === 'SIGSTOP') halt(this.pid);
+    else this.process.kill(signal);
   }
 
   saysOnError(text: string): Promise<void> {

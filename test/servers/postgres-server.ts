@@ -7,6 +7,7 @@ import pg from 'pg';
 import { HANG_MS } from '../support/this-run.ts';
 import { until } from '../support/until.ts';
 import { freePort } from './ports.ts';
+import { halt } from './process-table.ts';
 import { beside, type Command, findProgram, folderOf } from './programs.ts';
 import { LocalServer, runToEnd, started } from './server-process.ts';
 import { copyTemplate } from './templates.ts';
@@ -91,7 +92,7 @@ export class PostgresServer extends LocalServer {
   /** It stands still, or only the session of that pid: nothing is answered, no connection ends. */
   override pause(session?: number): void {
     if (session === undefined) super.pause();
-    else process.kill(session, 'SIGSTOP');
+    else halt(session);
   }
 
   override resume(session?: number): void {

@@ -1,6 +1,11 @@
-/** What the system tells of processes, ours or not. */
+/** What the system tells of processes, ours or not, and does to them. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { HANG_MS } from '../support/this-run.ts';
+import { TooLate } from '../support/until.ts';
+
+/** Stopped, ended, or in the kernel, from which it cannot return while it is stopped. */
+const STILL = new Set(['T', 't', 'D', 'Z', 'X', '']);
 
 /** Whether it runs or stands still; one that has ended, though nobody took note, does not count. */
 export function alive(pid: number): boolean {
@@ -12,6 +17,30 @@ export function stateOf(pid: number): string {
   return fieldsOf(pid)[0]?.slice(0, 1) ?? '';
 }
 
+/** Whether it does nothing until it goes on: a signal reaches each of its threads by itself. */
+export function standsStill(pid: number): boolean {
+  return threadsOf(pid).every((state) => STILL.has(state.slice(0, 1)));
+}
+
+/** Stops it, and returns when it stands still: on a busy machine that is up to 30 ms later. */
+export function halt(pid: number): void {
+  const deadline = performance.now() + HANG_MS;
+  signal(pid, 'SIGSTOP');
+  while (!standsStill(pid)) {
+    if (performance.now() > deadline) throw new TooLate('never stood still');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+  }
+}
+
+/** Ending by itself is no failure. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
 export function childrenOf(parent: number): number[] {
   const pids =
     process.platform === 'linux'
@@ -20,13 +49,24 @@ export function childrenOf(parent: number): number[] {
   return pids.map(Number).filter((pid) => Number(fieldsOf(pid)[1]) === parent);
 }
 
+function threadsOf(pid: number): string[] {
+  if (process.platform !== 'linux') return [stateOf(pid)];
+  try {
+    return readdirSync(`/proc/${pid}/task`).map((id) => statOf(`${pid}/task/${id}`)[0] ?? '');
+  } catch {
+    return [];
+  }
+}
+
 /** Its state, its parent, and more, as the system has them. */
 function fieldsOf(pid: number): string[] {
-  if (process.platform !== 'linux') {
-    return ps('-o', 'stat=,ppid=', '-p', `${pid}`).trim().split(/\s+/);
-  }
+  if (process.platform === 'linux') return statOf(`${pid}`);
+  return ps('-o', 'stat=,ppid=', '-p', `${pid}`).trim().split(/\s+/);
+}
+
+function statOf(process: string): string[] {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const stat = readFileSync(`/proc/${process}/stat`, 'latin1');
     // The name before them, in brackets, may hold anything.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {

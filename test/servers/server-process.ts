@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { until } from '../support/until.ts';
 import { giveBack } from './ports.ts';
-import { alive, childrenOf } from './process-table.ts';
+import { alive, childrenOf, halt, signal } from './process-table.ts';
 import type { Command } from './programs.ts';
 
 const NOBODY = 65_534;
@@ -154,8 +154,8 @@ export abstract class LocalServer {
   /** It and its children stand still: connections stay open and nothing is answered. */
   pause(): void {
     // Itself first: one that stands still has no more children.
-    signal(this.pid, 'SIGSTOP');
-    for (const child of childrenOf(this.pid)) signal(child, 'SIGSTOP');
+    halt(this.pid);
+    childrenOf(this.pid).forEach(halt);
   }
 
   resume(): void {
@@ -212,13 +212,4 @@ function mortal(command: readonly string[], refusesRoot: boolean): readonly stri
   if (process.platform !== 'linux') return command;
   const user = AS_ROOT && refusesRoot ? AS_NOBODY : [];
   return ['setpriv', '--pdeathsig', 'KILL', ...user, '--', ...command];
-}
-
-/** Ending by itself is no failure. */
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { halt } from '../../servers/process-table.ts';
 import { directory } from '../../support/directory.ts';
 import { programOf } from '../../support/program-of.ts';
 import { until } from '../../support/until.ts';
@@ -35,7 +36,8 @@ export class Child {
   }
 
   kill(signal: NodeJS.Signals): void {
-    this.process.kill(signal);
+    if (signal === 'SIGSTOP') halt(this.pid);
+    else this.process.kill(signal);
   }
 
   /** All messages of this type so far. */

@@ -15,6 +15,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { halt } from '../../servers/process-table.ts';
 
 /** How to start it. */
 export interface ForeignCommand {
@@ -73,7 +74,7 @@ export class ForeignProgram implements AsyncDisposable {
 
   /** It stands still: its connections stay open, and it does nothing. */
   pause(): void {
-    this.#process.kill('SIGSTOP');
+    halt(this.#process.pid as number);
   }
 
   resume(): void {
