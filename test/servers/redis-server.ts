@@ -86,6 +86,7 @@ export class RedisServer extends LocalServer {
       lazyConnect: true,
       enableReadyCheck: false,
       disableClientInfo: true,
+      connectTimeout: HANG_MS,
       commandTimeout: HANG_MS,
       maxRetriesPerRequest: 0,
       retryStrategy: () => null,
