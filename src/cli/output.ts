@@ -8,15 +8,13 @@ import { inspect, promisify } from 'node:util';
 import { isLockError, messageOf } from '../base/errors.ts';
 import { ExitError, STATUS, statusOf } from './process/exit-status.ts';
 
-let listens = false;
-
 /** To the standard output; ends the process quietly, with this status, if its reader is gone. */
 export function print(text: string, status = 0): Promise<void> {
+  const { stdout } = process;
   // The callback below gets the errors.
-  if (!listens) process.stdout.on('error', () => {});
-  listens = true;
+  if (stdout.listenerCount('error') === 0) stdout.on('error', () => {});
   return new Promise((resolve, reject) => {
-    process.stdout.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
+    stdout.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
       if (error?.code === 'EPIPE') process.exit(status);
       if (!error) return resolve();
       reject(new ExitError(STATUS.output, `The output cannot be written: ${error.message}.`));

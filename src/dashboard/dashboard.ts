@@ -98,7 +98,8 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
   };
   const forgetClosing = onAbort(engine.closing.signal, close);
 
-  const route = async (request: IncomingMessage, response: ServerResponse): Promise<HttpAnswer> => {
+  /** Undefined: the response is a stream and goes on, or it is over. */
+  const route = async (request: IncomingMessage, response: ServerResponse) => {
     const last = lastOf(request);
     const what = `${request.method} ${last}`;
     const file = request.method === 'GET' ? FILES.get(last) : undefined;
@@ -124,7 +125,7 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
     }
     if (what === 'GET events') {
       const whyNot = streams.add(request, response);
-      return whyNot === undefined ? STREAMED : refusal(503, whyNot);
+      return whyNot === undefined ? undefined : refusal(503, whyNot);
     }
     return refusal(404, 'There is no such page.');
   };
@@ -133,17 +134,12 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
     protect(response);
     route(request, response)
       // A client that has left gets no answer.
-      .catch((error: unknown) => (request.socket.destroyed ? STREAMED : failure(error)))
-      .then((answer) => {
-        if (answer !== STREAMED) send(response, answer);
-      })
+      .catch((error: unknown) => (request.socket.destroyed ? undefined : failure(error)))
+      .then((answer) => answer && send(response, answer))
       .catch(() => response.destroy());
   };
   return Object.assign(serve, { close });
 }
-
-/** The response is a stream and goes on, or it is over. */
-const STREAMED: HttpAnswer = { status: 200 };
 
 /** Trades the token for a cookie. */
 async function login(cookieFor: NonNullable<AuthGate['login']>, request: IncomingMessage) {

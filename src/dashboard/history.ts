@@ -71,19 +71,18 @@ export class History {
     const isGrant = what === 'granted' || what === 'handed on';
     let concluded: Concluded | undefined;
     if (token !== null) {
-      const key = isGrant ? keyOf('grant', name, token) : goneKey(name, seatOf(token));
+      const end = goneKey(name, seatOf(token));
+      const key = isGrant ? keyOf('grant', name, token) : end;
       concluded = this.#take(key);
       this.#know(key);
+      // The claim goes on with another lease.
+      if (isGrant) this.#reported.delete(end);
     } else if (report.detail !== 'taken') {
       const key = missKey(name, by);
       concluded = this.#take(key);
       if (!concluded) put(this.#misses, key, at, MAX_KNOWN);
     }
-    if (isGrant && token !== null) {
-      // The claim goes on with another lease.
-      this.#reported.delete(goneKey(name, seatOf(token)));
-      if (!concluded) this.#figures.granted(name, at);
-    }
+    if (isGrant && !concluded) this.#figures.granted(name, at);
     if (what === 'lost') this.#figures.losses.add(at);
     if (handOffMs !== null) this.#figures.handOffs.add(at, handOffMs);
     // About an end the report knows better; about a grant the look may know whom it followed.

@@ -32,10 +32,6 @@ export function namesOf(some: readonly { readonly name: string }[]): string[] {
   return some.map(({ name }) => name);
 }
 
-function listOf(some: readonly { readonly name: string }[]): string {
-  return namesOf(some).join(' ');
-}
-
 /**
  * What bash and zsh share: they go through the words before the cursor, each in `word`, to find the
  * verb and the store, and then know which flags and other words can follow. `word` is '--' at the
@@ -43,9 +39,9 @@ function listOf(some: readonly { readonly name: string }[]): string {
  */
 export function readingText(verbs: readonly VerbWords[]): string {
   const arms = verbs.map(({ name, flags, words }) => {
-    const valued = listOf(flags.filter(({ takesValue }) => takesValue));
-    const lists = `flags=(${listOf(flags)}) valued='${valued}' choices=(${words.join(' ')})`;
-    return `    ${name}) ${lists} ;;\n`;
+    const valued = namesOf(flags.filter(({ takesValue }) => takesValue)).join(' ');
+    const lists = `valued='${valued}' choices=(${words.join(' ')})`;
+    return `    ${name}) flags=(${namesOf(flags).join(' ')}) ${lists} ;;\n`;
   });
   return `\
     if [[ $word == -- ]]; then break

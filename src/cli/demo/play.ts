@@ -25,15 +25,13 @@ export async function play(): Promise<number> {
     actors.push(actor);
     return actor;
   };
-  let failure: unknown;
-  await Promise.race([tell(enters), interrupted]).catch((error: unknown) => {
-    failure = error;
-  });
+  const told = Promise.race([tell(enters), interrupted]);
+  await Promise.allSettled([told]);
   end();
   await Promise.all(actors.map(({ ended }) => ended));
   // A terminal signals the actors as well, and their end may come first and be the failure.
   if (interrupt.aborted) return endingOf(null, interrupt.reason).status;
-  if (failure) throw failure;
+  await told;
   return 0;
 }
 

@@ -29,13 +29,13 @@ export async function browse(
     if (!interrupt.signal.aborted) await draw();
   };
   const evictAndShow = async ({ name, ...options }: TopEviction): Promise<void> => {
-    const notice = async (): Promise<string> => {
-      const evicted = await evict(locks, name, options);
-      return evicted
+    const evicts = async (): Promise<string> =>
+      (await evict(locks, name, options))
         ? `Evicted: ${options.token}.`
         : `There is no claim ${options.token} any more.`;
-    };
-    view = { ...view, notice: await notice().catch((error: Error) => error.message) };
+    const notice = await evicts().catch((error: Error) => error.message);
+    // As the keys that were pressed meanwhile have left it.
+    view = { ...view, notice };
     await look();
   };
   const restore = readKeys(process.stdin, (keys) => {

@@ -15,10 +15,11 @@ export function screenLines(
   const { heading, rows } = view.open
     ? queueParts(openQueue(view, queues), coloured, columns)
     : listParts(view, queues, columns);
-  const marked = rows.map((row, at) => `${at === selected(view, queues) ? '>' : ' '} ${row}`);
+  const chosen = selected(view, queues);
+  const marked = rows.map((row, at) => `${at === chosen ? '>' : ' '} ${row}`);
   // The foot, an empty line above it, and the line in which the cursor stays.
   const room = Math.max(1, size.rows - heading.length - 3);
-  const from = Math.max(0, Math.min(selected(view, queues) - (room >> 1), rows.length - room));
+  const from = Math.max(0, Math.min(chosen - (room >> 1), rows.length - room));
   return [...heading, ...marked.slice(from, from + room), '', footOf(view).slice(1 - size.columns)];
 }
 

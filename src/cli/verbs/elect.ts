@@ -41,7 +41,6 @@ async function lead({ signal, runs, waits }: Scene, election: Election): Promise
     if (!leads) void candidate.resign();
   });
   for await (const { lease } of candidate) {
-    signal.throwIfAborted();
     leads = true;
     const ending = await runs(lease).catch((error: unknown) => {
       // A seat that was lost before the command began is not a failure.

@@ -68,11 +68,9 @@ async function runOnce(
       done = await secondTry(locks, { name, signal }, (again) =>
         once(locks, key, { ...terms, ...again, ifRunning: 'wait' }, attempt),
       ).catch((error) => {
-        if (isLockError(error, 'ACQUIRE_TIMEOUT')) return refused;
-        throw error;
+        throw isLockError(error, 'ACQUIRE_TIMEOUT') ? runningError(key, refused) : error;
       });
     }
-    if (done.state === 'running') throw runningError(key, done);
     if (done.state === 'done' && verbose) {
       const { host, pid } = done.by;
       await printError(`holdfast: ${quote(key)} has been done by ${plain(host)}, pid ${pid}.`);

@@ -63,13 +63,8 @@ async function acquire(
     secondTry(locks, { name: lock.resource, signal }, (terms) =>
       lock.acquire({ ...options, ...terms }),
     );
-  const lease =
-    waitMs === 0
-      ? ((await lock.tryAcquire(options)) ?? (await tryAgain()))
-      : await lock.acquire({ ...options, wait: waitMs });
-  if (signal.aborted) await lease.release();
-  signal.throwIfAborted();
-  return lease;
+  if (waitMs !== 0) return lock.acquire({ ...options, wait: waitMs });
+  return (await lock.tryAcquire(options)) ?? (await tryAgain());
 }
 
 function termsOf(given: Arguments, name: string) {

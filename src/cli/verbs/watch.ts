@@ -42,19 +42,17 @@ function jsonLines(): Show {
 
 /** What each does, or that it has `left`, with the time and the member. */
 function changes(): Show {
-  let known = new Map<bigint, { readonly state: string; readonly line: string }>();
-  let begun = false;
+  let known: Map<bigint, { readonly state: string; readonly line: string }> | undefined;
   return async (queue) => {
-    const seen: typeof known = new Map();
+    const seen: NonNullable<typeof known> = new Map();
     const note = (holds: boolean) => (member: Member) =>
       seen.set(member.number, { state: stateOf(member, holds), line: memberLine(member, queue) });
     queue.holders.forEach(note(true));
     queue.waiters.forEach(note(false));
     const at = new Date().toISOString();
-    const gone = [...known].filter(([number]) => !seen.has(number));
-    const came = [...seen].filter(([number, { state }]) => known.get(number)?.state !== state);
-    const empty = !begun && seen.size === 0 ? queueLines(queue, false) : [];
-    begun = true;
+    const gone = [...(known ?? [])].filter(([number]) => !seen.has(number));
+    const came = [...seen].filter(([number, { state }]) => known?.get(number)?.state !== state);
+    const empty = known || seen.size > 0 ? [] : queueLines(queue, false);
     const lines = [
       ...empty.map((line) => `${at} ${line}\n`),
       ...gone.map(([, { line }]) => `${at} left  ${line}\n`),

@@ -115,7 +115,7 @@ function App() {
         <div class="view">
           {isPast && (
             <section class="scrolls" aria-label={VIEWS[viewName]} {...{ tabIndex: 0 }}>
-              {viewName === 'timeline' && <Timeline events={events} named choose={choose} />}
+              {viewName === 'timeline' && <Timeline events={events} choose={choose} />}
               {viewName === 'busiest' && <Busiest {...{ view, words, choose }} />}
             </section>
           )}

@@ -28,6 +28,7 @@ const NONE: PageView = {
 /** Follows the stream for as long as the page is open, and shows what it brings. */
 export function follow(show: (view: PageView) => void): void {
   let view = NONE;
+  let quiet = 0;
   const set = (next: PageView): void => {
     view = next;
     show(view);
@@ -36,7 +37,6 @@ export function follow(show: (view: PageView) => void): void {
     const source = new EventSource('events');
     // A new stream begins with everything.
     source.onopen = () => set(NONE);
-    let quiet = 0;
     source.onmessage = ({ data }) => {
       const frame = JSON.parse(data) as BoardFrame;
       set(after(view, frame));

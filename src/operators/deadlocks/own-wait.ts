@@ -33,7 +33,8 @@ export interface WaiterPlace {
 interface Posted {
   readonly hold: WaitingHold;
   readonly claim: LiveClaim;
-  /** Ends the wait for the store's reply. */
+  /** Resolves with the store's reply, or by `settle`. */
+  readonly settled: Promise<void>;
   readonly settle: () => void;
 }
 
@@ -108,14 +109,8 @@ export class OwnWait {
       sum: holds.reduce((sum, { permits }) => sum + permits, 0),
     };
     const old = this.#posted;
-    const replies: Promise<void>[] = [];
-    this.#posted = holds.map((hold) => {
-      let settle = (): void => {};
-      replies.push(new Promise<void>((resolve) => (settle = resolve)));
-      const claim = this.#post(noteName(hold.resource), labelOf(note, hold), settle);
-      return { hold, claim, settle };
-    });
-    await Promise.all(replies);
+    this.#posted = holds.map((hold) => this.#post(hold, labelOf(note, hold)));
+    await Promise.all(this.#posted.map(({ settled }) => settled));
     for (const each of old) void each.claim.release();
   }
 
@@ -128,11 +123,13 @@ export class OwnWait {
     }
   }
 
-  #post(resource: string, label: string, settle: () => void): LiveClaim {
+  #post(hold: WaitingHold, label: string): Posted {
+    let settle = (): void => {};
+    const settled = new Promise<void>((resolve) => (settle = resolve));
     const { ttlMs } = this.#services.settings;
     const claim: Claim = {
-      ...{ resource, id: randomId(), kind: 'permits', permits: 1, limit: MAX_PERMITS },
-      ...{ ttlMs, queue: false, holder: { ...this.#who, label } },
+      ...{ resource: noteName(hold.resource), id: randomId(), ttlMs, queue: false },
+      ...{ kind: 'permits', permits: 1, limit: MAX_PERMITS, holder: { ...this.#who, label } },
     };
     const spec = { heartbeat: true, ttlMs, minHoldMs: 0 };
     const gone = (): void => {
@@ -143,6 +140,6 @@ export class OwnWait {
     const handOn = (): undefined => undefined;
     const claimant = { spec, granted: settle, gone, failed: gone, lost: gone, handOn };
     const live: LiveClaim = new LiveClaim(this.#services, claim, claimant);
-    return live;
+    return { hold, claim: live, settled, settle };
   }
 }

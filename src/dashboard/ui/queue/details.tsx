@@ -46,7 +46,7 @@ export function Details({ name, row, events, now, readOnly, close, evict }: Deta
         <ol class="queue waiting">{waiters.map(seat)}</ol>
         {more > 0 && <p class="hint">and {more} more</p>}
         <h3>Timeline</h3>
-        <Timeline events={events.filter((each) => each.name === name)} named={false} />
+        <Timeline events={events.filter((each) => each.name === name)} />
       </section>
     </section>
   );

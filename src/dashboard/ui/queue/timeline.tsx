@@ -10,22 +10,21 @@ const DATED_MS = 12 * 3_600_000;
 
 interface TimelineProps {
   readonly events: readonly QueueEvent[];
-  /** Of all resources, with their names: several events may be one line. */
-  readonly named: boolean;
+  /** With it, they are of all resources and show their names: several events may be one line. */
   readonly choose?: (name: string) => void;
 }
 
-export function Timeline({ events, named, choose }: TimelineProps) {
+export function Timeline({ events, choose }: TimelineProps) {
   if (events.length === 0) return <p class="hint">Nothing has happened since this page opened.</p>;
-  const lines = linesOf(events, !named).slice(0, MAX_LINES);
+  const lines = linesOf(events, !choose).slice(0, MAX_LINES);
   return (
     <ol class="timeline">
       {lines.map(({ id, at, name, what, who, detail, before }) => (
         <li key={id} class={classOf(what)}>
           <time>{Date.now() - at < DATED_MS ? clockTime(at) : dateTime(at)}</time>
           <span class="event">{what}</span>
-          {named && (
-            <button type="button" class="link name" onClick={() => choose?.(name)}>
+          {choose && (
+            <button type="button" class="link name" onClick={() => choose(name)}>
               <bdi>{name}</bdi>
             </button>
           )}
