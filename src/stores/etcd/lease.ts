@@ -47,8 +47,6 @@ export interface LeaseContext extends EtcdContext {
   readonly memo: (ms: number) => Promise<bigint>;
 }
 
-type Doubts = ReadonlyMap<string, { readonly key: string }>;
-
 interface Deletion {
   readonly only?: Omit<Compare, 'key'>;
   readonly also?: readonly Operation[];
@@ -137,7 +135,7 @@ export class EtcdLease {
     await this.#end(over.map(([, occupant]) => occupant));
     for (const [id] of over) this.occupants.delete(id);
     if (this.#doubted.size === 0) return;
-    await this.#refuse(new Map(this.#doubted)).catch((error: unknown) => {
+    await this.#refuse().catch((error: unknown) => {
       // A dead lease takes no more claims.
       if (!isLeaseGone(error)) throw error;
     });
@@ -162,9 +160,10 @@ export class EtcdLease {
   }
 
   /** Existing copies are older than the mark; a claim that is made again is not. */
-  async #refuse(doubted: Doubts): Promise<void> {
+  async #refuse(): Promise<void> {
+    const doubted = [...this.#doubted];
     const { revision, refuses } = await this.#remark();
-    const absent = [...doubted].filter(([id]) => !this.occupants.has(id));
+    const absent = doubted.filter(([id]) => !this.occupants.has(id));
     const only = { target: 'create', is: '<', to: revision } as const;
     await this.#send(absent.map(([, { key }]) => this.#deletion(key, { only })));
     if (!refuses) return;
