@@ -63,7 +63,7 @@ export class QueueWatch {
   #ended: Takeover | undefined;
   /** It has missed what a reply has shown; until its next change. */
   #late = false;
-  readonly #waitingFor = new Map<string, Awaited>();
+  readonly #waitingFor = new Set<Awaited>();
 
   constructor(parts: QueueWatchParts) {
     this.#parts = parts;
@@ -110,33 +110,34 @@ export class QueueWatch {
 
   /** Waits until this watch, too, has seen that the claim is admitted, as a reply has said. */
   admitted({ key }: EtcdClaim): Promise<void> {
-    return this.#wait(key, PATIENCE_MS, () => this.#admitted.has(key));
+    return this.#wait(PATIENCE_MS, () => this.#admitted.has(key));
   }
 
   /** The view that has this key, which a reply has shown; undefined if it is late. */
   async viewWith(key: string): Promise<EtcdView | undefined> {
     const known = (): boolean => this.#places.has(key);
-    await this.#wait(key, WATCH_MS, known);
+    await this.#wait(WATCH_MS, known);
     this.#late ||= !known();
     return known() ? this.view : undefined;
   }
 
-  async #wait(key: string, ms: number, known: () => boolean): Promise<void> {
+  async #wait(ms: number, known: () => boolean): Promise<void> {
     if (!this.#watcher || (known() && !this.#pending)) return;
     const { clock } = this.#parts;
     await new Promise<void>((resolve) => {
-      const timer = clock.setTimeout(() => afterInput(resolve, clock), ms);
       const done = (): void => {
         clock.clearTimeout(timer);
+        this.#waitingFor.delete(awaited);
         resolve();
       };
-      this.#waitingFor.set(key, { known, done });
+      const awaited = { known, done };
+      const timer = clock.setTimeout(() => afterInput(done, clock), ms);
+      this.#waitingFor.add(awaited);
     });
-    this.#waitingFor.delete(key);
   }
 
   #stopWaiting(): void {
-    for (const { done } of this.#waitingFor.values()) done();
+    for (const { done } of this.#waitingFor) done();
   }
 
   /** Reads first: that fails if watching is not permitted any more. */
@@ -244,7 +245,7 @@ export class QueueWatch {
       if (own && !own.held) own.succeed(this.#ended);
       if (own?.see(view)) this.#wake(key, true);
     }
-    for (const { known, done } of this.#waitingFor.values()) if (known()) done();
+    for (const { known, done } of this.#waitingFor) if (known()) done();
     const first = view.places[view.admitted];
     if (first && this.claims.get(first.id)?.see(view)) this.#wake(first.id, true);
     if (view.admitted > 0) this.#ended = undefined;
