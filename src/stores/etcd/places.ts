@@ -48,7 +48,16 @@ export function textOf(
   return JSON.stringify({ kind, permits, limit, ttl, holder, as, ...changes } satisfies EtcdTerms);
 }
 
-export function placeOf(kv: Omit<KeyValue, 'version'>): EtcdPlace {
+/** A claim as it will be read. */
+export function newPlace(
+  { kind, permits, limit, ttlMs: ttl, holder }: Claim,
+  own: Pick<EtcdPlace, 'id' | 'number' | 'lease'>,
+): EtcdPlace {
+  const life = { revision: own.number, ...lifeOf({ ttl, holder }) };
+  return { ...own, kind, permits, limit, ...life, admitted: false, foreign: false };
+}
+
+export function placeOf(kv: KeyValue): EtcdPlace {
   const { key: id, value, createRevision: number, modRevision: revision, lease } = kv;
   const own = { id, number, revision, lease, admitted: false };
   const terms = termsIn<EtcdTerms>(value, ['permits', 'limit', 'ttl']);

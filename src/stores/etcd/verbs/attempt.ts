@@ -29,7 +29,7 @@ import type { QueueWatch } from '../following.ts';
 import type { EtcdLease } from '../lease.ts';
 import type { EtcdClaim } from '../own-claim.ts';
 import type { EtcdParts } from '../own-claims.ts';
-import { type EtcdView, isOf, placeOf, textOf } from '../places.ts';
+import { type EtcdView, isOf, newPlace, placeOf, textOf } from '../places.ts';
 import { firstIn, isExclusive, queueIn, reading, viewOf } from '../reading.ts';
 import { sendTogether, type TogetherReply } from '../together.ts';
 import { epitaph, standing } from './standing.ts';
@@ -168,8 +168,7 @@ export class ClaimAttempt {
     const { key, lease } = this.own;
     if (this.way === 'reading') return this.#view(answer, kind);
     if (this.way === 'alone') {
-      const written = { key, value: textOf(this.#claim), lease: lease.id };
-      return viewOf([placeOf({ ...written, createRevision: revision, modRevision: revision })], 1);
+      return viewOf([newPlace(this.#claim, { id: key, number: revision, lease: lease.id })], 1);
     }
     return this.way.viewWith(key).then(async (view) => {
       // If it is admitted after all, the note tells how the hold before it ended.
