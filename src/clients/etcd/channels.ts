@@ -38,7 +38,6 @@ export class EtcdChannels {
   }
 
   close(): void {
-    if (this.#closing.signal.aborted) return;
     const reason = closed('etcd');
     this.#closing.abort(reason);
     this.current?.destroy(reason);

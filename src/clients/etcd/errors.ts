@@ -49,7 +49,6 @@ export class NoAnswer extends Error {
 /** A refused request was not carried out: it may be `later`, or `never`; or that is unclear. */
 type EtcdFate = 'later' | 'never' | 'unclear';
 
-const NO_LEADER = 'etcdserver: no leader';
 const LEASE_GONE = 'etcdserver: requested lease not found';
 const FULL = 'etcdserver: mvcc: database space exceeded';
 
@@ -63,7 +62,7 @@ const PASSWORD = 'does not know this user name and password. Check those that it
 const NO_USER = 'requires a user name and password. Put them into the address';
 
 const REFUSALS: readonly (readonly [starts: string, fate: EtcdFate, advice: string])[] = [
-  [NO_LEADER, 'later', 'has no leader, or is cut off from it'],
+  ['etcdserver: no leader', 'later', 'has no leader, or is cut off from it'],
   ['raft proposal dropped', 'later', 'has no leader'],
   ['etcdserver: not leader', 'later', 'is no longer the leader'],
   ['etcdserver: too many requests', 'later', 'is too busy'],

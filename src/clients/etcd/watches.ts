@@ -114,11 +114,10 @@ export class EtcdWatches {
   }
 
   #ask(stream: RpcStream, watch: EtcdWatch): void {
-    const { key, end } = watch.watcher;
-    const range = end === undefined ? {} : { end };
+    const { key, end = '' } = watch.watcher;
     this.#asked.push(watch);
     stream.expect(true);
-    stream.write(encode(watchRequest, { create: { key, ...range, from: watch.next ?? 0n } }));
+    stream.write(encode(watchRequest, { create: { key, end, from: watch.next ?? 0n } }));
   }
 
   #end(watch: EtcdWatch): void {

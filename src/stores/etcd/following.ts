@@ -14,6 +14,7 @@
  * What would break it: changes of one revision that come in parts, a watch that skips some, or a
  * note that comes in another revision than the departure.
  */
+import type { Timer } from '../../base/clock.ts';
 import { afterInput } from '../../base/event-loop.ts';
 import type { EtcdReply, KeyChange } from '../../clients/etcd/client.ts';
 import { admissible } from '../../contract/admission.ts';
@@ -26,8 +27,6 @@ import { rangeIn, reading, viewOf } from './reading.ts';
 
 export interface QueueWatchParts extends EtcdContext {
   readonly resource: string;
-  /** The claims of this process in this queue, by their keys. */
-  readonly own: ReadonlyMap<string, EtcdClaim>;
   /** Wakes it: with its status, if that has changed, or to ask. */
   readonly wake: (own: EtcdClaim, changed: boolean) => void;
 }
@@ -49,6 +48,10 @@ interface Awaited {
 }
 
 export class QueueWatch {
+  /** Those of this process, by their keys. */
+  readonly claims: Map<string, EtcdClaim> = new Map();
+  /** Since its last claim left, until it is followed no longer. */
+  timer: Timer | undefined;
   readonly #parts: QueueWatchParts;
   #watcher: Disposable | undefined;
   /** In order: a key that is written again keeps its place. */
@@ -60,7 +63,7 @@ export class QueueWatch {
   #ended: Takeover | undefined;
   /** It has missed what a reply has shown; until its next change. */
   #late = false;
-  readonly #waitingFor = new Map<string, Awaited>();
+  readonly #waitingFor = new Set<Awaited>();
 
   constructor(parts: QueueWatchParts) {
     this.#parts = parts;
@@ -107,33 +110,34 @@ export class QueueWatch {
 
   /** Waits until this watch, too, has seen that the claim is admitted, as a reply has said. */
   admitted({ key }: EtcdClaim): Promise<void> {
-    return this.#wait(key, PATIENCE_MS, () => this.#admitted.has(key));
+    return this.#wait(PATIENCE_MS, () => this.#admitted.has(key));
   }
 
   /** The view that has this key, which a reply has shown; undefined if it is late. */
   async viewWith(key: string): Promise<EtcdView | undefined> {
     const known = (): boolean => this.#places.has(key);
-    await this.#wait(key, WATCH_MS, known);
+    await this.#wait(WATCH_MS, known);
     this.#late ||= !known();
     return known() ? this.view : undefined;
   }
 
-  async #wait(key: string, ms: number, known: () => boolean): Promise<void> {
+  async #wait(ms: number, known: () => boolean): Promise<void> {
     if (!this.#watcher || (known() && !this.#pending)) return;
     const { clock } = this.#parts;
     await new Promise<void>((resolve) => {
-      const timer = clock.setTimeout(() => afterInput(resolve, clock), ms);
       const done = (): void => {
         clock.clearTimeout(timer);
+        this.#waitingFor.delete(awaited);
         resolve();
       };
-      this.#waitingFor.set(key, { known, done });
+      const awaited = { known, done };
+      const timer = clock.setTimeout(() => afterInput(done, clock), ms);
+      this.#waitingFor.add(awaited);
     });
-    this.#waitingFor.delete(key);
   }
 
   #stopWaiting(): void {
-    for (const { done } of this.#waitingFor.values()) done();
+    for (const { done } of this.#waitingFor) done();
   }
 
   /** Reads first: that fails if watching is not permitted any more. */
@@ -159,14 +163,14 @@ export class QueueWatch {
   }
 
   async #read({ answers, revision }: EtcdReply): Promise<void> {
-    const { keys, resource, own } = this.#parts;
+    const { keys, resource } = this.#parts;
     const old = [...this.#places.values()];
     this.#places.clear();
     for (const kv of rangeIn(answers[0])?.kvs ?? []) {
       if (keys.isClaim(resource, kv.key)) this.#places.set(kv.key, placeOf(kv));
     }
     this.#readAt = revision;
-    for (const key of own.keys()) {
+    for (const key of this.claims.keys()) {
       const place = this.#places.get(key);
       if (!place || place.sealed) this.#wake(key, false);
     }
@@ -179,7 +183,7 @@ export class QueueWatch {
   /** A hold that ended between a waiter's claim, or the last picture, and this read. */
   #missed(old: readonly EtcdPlace[]): EtcdPlace | undefined {
     const [first] = this.#places.values();
-    const own = first && this.#parts.own.get(first.id);
+    const own = first && this.claims.get(first.id);
     const before = own && (old[old.findIndex(({ id }) => id === own.key) - 1] ?? own.before);
     return before && !this.#places.has(before.id) ? before : undefined;
   }
@@ -237,13 +241,13 @@ export class QueueWatch {
     const view = this.#front();
     this.#admitted = new Set(view.places.slice(0, view.admitted).map(({ id }) => id));
     for (const key of this.#admitted) {
-      const own = this.#parts.own.get(key);
+      const own = this.claims.get(key);
       if (own && !own.held) own.succeed(this.#ended);
       if (own?.see(view)) this.#wake(key, true);
     }
-    for (const { known, done } of this.#waitingFor.values()) if (known()) done();
+    for (const { known, done } of this.#waitingFor) if (known()) done();
     const first = view.places[view.admitted];
-    if (first && this.#parts.own.get(first.id)?.see(view)) this.#wake(first.id, true);
+    if (first && this.claims.get(first.id)?.see(view)) this.#wake(first.id, true);
     if (view.admitted > 0) this.#ended = undefined;
   }
 
@@ -256,7 +260,7 @@ export class QueueWatch {
   }
 
   #wake(key: string, changed: boolean): void {
-    const own = this.#parts.own.get(key);
+    const own = this.claims.get(key);
     if (own) this.#parts.wake(own, changed);
   }
 }

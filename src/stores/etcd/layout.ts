@@ -52,8 +52,7 @@ export class KeySpace {
 
   /** The note and the claims. */
   queue(resource: string): Required<KeyRange> {
-    const of = this.#of(resource);
-    return { key: `${of}.${LAST}`, end: `${of}0` };
+    return { ...this.claims(resource), key: this.note(resource) };
   }
 
   tombstone(id: string): string {

@@ -16,8 +16,7 @@
  * said, which may be more than was asked for. Tombstones and delayed releases, which have no
  * heartbeats, get leases without keep-alives.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Compare, EtcdClient, Operation } from '../../clients/etcd/client.ts';
+import type { Compare, Operation } from '../../clients/etcd/client.ts';
 import { isFull, isLeaseGone } from '../../clients/etcd/errors.ts';
 import type { EtcdContext } from './layout.ts';
 
@@ -47,8 +46,6 @@ export interface LeaseContext extends EtcdContext {
   readonly memo: (ms: number) => Promise<bigint>;
 }
 
-type Doubts = ReadonlyMap<string, { readonly key: string }>;
-
 interface Deletion {
   readonly only?: Omit<Compare, 'key'>;
   readonly also?: readonly Operation[];
@@ -60,9 +57,7 @@ export class EtcdLease {
   readonly markKey: string;
   /** The revision of the mark; 0: it was never written. */
   mark = 0n;
-  readonly #client: EtcdClient;
-  readonly #clock: Clock;
-  readonly #memo: LeaseContext['memo'];
+  readonly #parts: LeaseContext;
   /** Claims whose copies may come late, by their ids; each doubt is another object. */
   readonly #doubted: Map<string, { readonly key: string }> = new Map();
   #ttlMs: number;
@@ -70,13 +65,11 @@ export class EtcdLease {
   #asking: Promise<boolean> | undefined;
 
   constructor(
-    { client, clock, keys, memo }: LeaseContext,
+    parts: LeaseContext,
     granted: { readonly id: bigint; readonly ttlMs: number; readonly at: number },
   ) {
-    this.#client = client;
-    this.#clock = clock;
-    this.#memo = memo;
-    this.markKey = keys.mark(granted.id);
+    this.#parts = parts;
+    this.markKey = parts.keys.mark(granted.id);
     this.id = granted.id;
     this.#ttlMs = granted.ttlMs;
     this.#confirmedAt = granted.at;
@@ -93,7 +86,7 @@ export class EtcdLease {
 
   /** Renews its whole life, unless fresh. False: it is dead. */
   confirm(): Promise<boolean> {
-    const now = this.#clock.now();
+    const now = this.#parts.clock.now();
     if (this.age(now) >= 1) return Promise.resolve(false);
     if (this.age(now) < FRESH) return Promise.resolve(true);
     this.#asking ??= this.#ask(now).finally(() => {
@@ -104,7 +97,7 @@ export class EtcdLease {
 
   /** The claim may be on it, and it may be kept alive again. */
   carries(id: string): boolean {
-    const over = this.age(this.#clock.now()) >= 1 && this.#asking === undefined;
+    const over = this.age(this.#parts.clock.now()) >= 1 && this.#asking === undefined;
     return !over && this.occupants.has(id);
   }
 
@@ -120,8 +113,8 @@ export class EtcdLease {
 
   async #ask(now: number): Promise<boolean> {
     await this.clear(now);
-    const at = this.#clock.now();
-    const ttlMs = await this.#client.keepAlive(this.id);
+    const at = this.#parts.clock.now();
+    const ttlMs = await this.#parts.client.keepAlive(this.id);
     if (ttlMs <= 0) {
       this.#ttlMs = 0;
       return false;
@@ -137,7 +130,7 @@ export class EtcdLease {
     await this.#end(over.map(([, occupant]) => occupant));
     for (const [id] of over) this.occupants.delete(id);
     if (this.#doubted.size === 0) return;
-    await this.#refuse(new Map(this.#doubted)).catch((error: unknown) => {
+    await this.#refuse().catch((error: unknown) => {
       // A dead lease takes no more claims.
       if (!isLeaseGone(error)) throw error;
     });
@@ -148,7 +141,8 @@ export class EtcdLease {
     const ends = over.map(({ key, death }) => ({ key, death }));
     const deletions = ends.map(({ key }) => this.#deletion(key));
     const notes = new Map(ends.flatMap(({ death }) => (death ? [[death.key, death]] : [])));
-    const lease = notes.size > 0 ? await this.#memo(NOTE_MS).catch(() => undefined) : undefined;
+    const lease =
+      notes.size > 0 ? await this.#parts.memo(NOTE_MS).catch(() => undefined) : undefined;
     if (lease === undefined) return this.#send(deletions);
     const noted = ends.map(({ key, death }) => {
       // One note for each resource.
@@ -162,9 +156,10 @@ export class EtcdLease {
   }
 
   /** Existing copies are older than the mark; a claim that is made again is not. */
-  async #refuse(doubted: Doubts): Promise<void> {
+  async #refuse(): Promise<void> {
+    const doubted = [...this.#doubted];
     const { revision, refuses } = await this.#remark();
-    const absent = [...doubted].filter(([id]) => !this.occupants.has(id));
+    const absent = doubted.filter(([id]) => !this.occupants.has(id));
     const only = { target: 'create', is: '<', to: revision } as const;
     await this.#send(absent.map(([, { key }]) => this.#deletion(key, { only })));
     if (!refuses) return;
@@ -178,13 +173,13 @@ export class EtcdLease {
   async #remark(): Promise<{ readonly revision: bigint; readonly refuses: boolean }> {
     const put = { key: this.markKey, value: '', lease: this.id };
     try {
-      const { revision } = await this.#client.txn({ success: [{ put }] });
+      const { revision } = await this.#parts.client.txn({ success: [{ put }] });
       this.marked(revision);
       return { revision, refuses: true };
     } catch (error) {
       if (!isFull(error)) throw error;
       // A full server takes no claims either. The doubt stays until there is room for a mark.
-      const { revision } = await this.#client.txn({ success: [{ range: { key: put.key } }] });
+      const { revision } = await this.#parts.client.txn({ success: [{ range: { key: put.key } }] });
       return { revision: revision + 1n, refuses: false };
     }
   }
@@ -198,7 +193,7 @@ export class EtcdLease {
 
   async #send(deletions: readonly Operation[]): Promise<void> {
     for (let i = 0; i < deletions.length; i += MOST_AT_ONCE) {
-      await this.#client.txn({ success: deletions.slice(i, i + MOST_AT_ONCE) });
+      await this.#parts.client.txn({ success: deletions.slice(i, i + MOST_AT_ONCE) });
     }
   }
 }

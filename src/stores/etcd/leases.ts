@@ -23,7 +23,6 @@ export class Leases {
   readonly #parts: LeaseContext;
   readonly #bySeconds = new Map<number, Answer<EtcdLease>>();
   readonly #memos = new Map<number, Answer<EtcdLease>>();
-  readonly #atHand = new Map<number, EtcdLease>();
   /** Those that claims were put on. Two objects would not share their claims. */
   readonly #byId = new Map<bigint, EtcdLease>();
 
@@ -74,28 +73,29 @@ export class Leases {
   }
 
   /** One that ends after `ms`, and before `more` times as long, without keep-alives. */
-  async memo(ms: number, more = 2): Promise<bigint> {
-    const seconds = memoSeconds(ms, more);
-    const lease = await this.#shared(this.#memos, seconds, {
+  memo(ms: number, more = 2): Answer<bigint> {
+    const length = Math.ceil(Math.log(Math.max(1, ms)) / Math.log(STEP));
+    const seconds = Math.ceil((STEP ** length * more) / 1000);
+    const lease = this.#shared(this.#memos, seconds, {
       suits: ({ deadline }) => deadline - this.#parts.clock.now() >= ms,
       begin: () => this.#grant(seconds),
     });
-    this.#atHand.set(seconds, lease);
-    return lease.id;
+    return lease.map(({ id }) => id);
   }
 
   /** The same if there is one now; otherwise there soon will be. */
   memoAtHand(ms: number): bigint | undefined {
-    const lease = this.#atHand.get(memoSeconds(ms));
-    if (lease && lease.deadline - this.#parts.clock.now() >= ms) return lease.id;
-    this.memo(ms).catch(() => {});
-    return undefined;
+    let atHand: bigint | undefined;
+    const settle = (id: bigint): void => {
+      atHand = id;
+    };
+    this.memo(ms).on({ settle, fail: () => {} });
+    return atHand;
   }
 
   /** Another user ended one of them. */
   forgetMemos(): void {
     this.#memos.clear();
-    this.#atHand.clear();
   }
 
   /** The one that is known, if it suits; the first to notice that it does not begins another. */
@@ -131,9 +131,4 @@ export class Leases {
     const granted = Answer.from(this.#parts.client.grant(seconds * 1000));
     return granted.map((lease) => new EtcdLease(this.#parts, { ...lease, at }));
   }
-}
-
-function memoSeconds(ms: number, more = 2): number {
-  const length = Math.ceil(Math.log(Math.max(1, ms)) / Math.log(STEP));
-  return Math.ceil((STEP ** length * more) / 1000);
 }

@@ -12,7 +12,7 @@ export const RELEASED: number = Number.NEGATIVE_INFINITY;
 export class EtcdClaim extends OwnClaim implements Occupant {
   readonly lease: EtcdLease;
   readonly #noteKey: string;
-  #retryInMs: number;
+  protected override retryInMs: number;
   /** The claim right before it when it came to wait. */
   before: EtcdPlace | undefined;
   /** There is a note on an older hold, which would be wrong for the next one. */
@@ -27,7 +27,7 @@ export class EtcdClaim extends OwnClaim implements Occupant {
     super(claim, key, until);
     this.#noteKey = keys.note(claim.resource);
     this.lease = lease;
-    this.#retryInMs = claim.ttlMs;
+    this.retryInMs = claim.ttlMs;
   }
 
   get key(): string {
@@ -57,13 +57,9 @@ export class EtcdClaim extends OwnClaim implements Occupant {
     const { ttlMs } = this.claim;
     // The first waiter waits for any holder, another one for the claim before.
     const before = view.places.slice(index === view.admitted ? 0 : index - 1, index);
-    this.#retryInMs = place ? Math.min(...before.map(({ lastsMs = ttlMs }) => lastsMs)) : ttlMs;
+    this.retryInMs = place ? Math.min(...before.map(({ lastsMs = ttlMs }) => lastsMs)) : ttlMs;
     this.sealed = place?.sealed;
     if (place && index < view.admitted) this.number = place.number;
     return super.see(view);
-  }
-
-  protected override get retryInMs(): number {
-    return this.#retryInMs;
   }
 }

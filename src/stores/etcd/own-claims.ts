@@ -1,5 +1,4 @@
 /** The claims of this process, and the queues that it follows for them. */
-import type { Timer } from '../../base/clock.ts';
 import { SharedTimer } from '../../base/shared-timer.ts';
 import type { Claim } from '../../contract/store.ts';
 import { OwnClaims } from '../consensus/own-claims.ts';
@@ -24,16 +23,9 @@ export interface EtcdParts extends EtcdContext {
   readonly maxWaiters: number;
 }
 
-interface WatchedQueue {
-  /** By their keys. */
-  readonly claims: Map<string, EtcdClaim>;
-  readonly watch: QueueWatch;
-  timer?: Timer;
-}
-
 export class EtcdClaims extends OwnClaims<EtcdClaim> {
   readonly #parts: EtcdContext;
-  readonly #queues = new Map<string, WatchedQueue>();
+  readonly #queues = new Map<string, QueueWatch>();
   /** For all who hold. */
   readonly #timer: SharedTimer;
   /** Keys without the claim's id, of holds that have passed on to claims of this process. */
@@ -85,8 +77,8 @@ export class EtcdClaims extends OwnClaims<EtcdClaim> {
   }
 
   watchOf(resource: string): QueueWatch | undefined {
-    const watch = this.#queues.get(resource)?.watch;
-    return watch?.open ? watch : undefined;
+    const queue = this.#queues.get(resource);
+    return queue?.open ? queue : undefined;
   }
 
   /** Follows at once for waiters, soon for holders. */
@@ -98,9 +90,9 @@ export class EtcdClaims extends OwnClaims<EtcdClaim> {
   }
 
   close(): void {
-    for (const { watch, timer } of this.#queues.values()) {
-      if (timer) this.clock.clearTimeout(timer);
-      watch.stop();
+    for (const queue of this.#queues.values()) {
+      if (queue.timer) this.clock.clearTimeout(queue.timer);
+      queue.stop();
     }
     this.#queues.clear();
   }
@@ -119,23 +111,20 @@ export class EtcdClaims extends OwnClaims<EtcdClaim> {
 
   #follow(own: EtcdClaim): void {
     const { resource } = own.claim;
-    let queue = this.#queues.get(resource);
-    if (!queue) {
-      const claims = new Map<string, EtcdClaim>();
-      const wake = (woken: EtcdClaim, changed: boolean): void => this.notify(woken, changed);
-      queue = { watch: new QueueWatch({ ...this.#parts, resource, own: claims, wake }), claims };
-      this.#queues.set(resource, queue);
-    }
+    const wake = (woken: EtcdClaim, changed: boolean): void => this.notify(woken, changed);
+    const known = this.#queues.get(resource);
+    const queue = known ?? new QueueWatch({ ...this.#parts, resource, wake });
+    this.#queues.set(resource, queue);
     if (queue.timer) this.clock.clearTimeout(queue.timer);
     queue.claims.set(own.key, own);
-    queue.watch.start();
-    queue.watch.join(own);
+    queue.start();
+    queue.join(own);
   }
 
-  #linger(queue: WatchedQueue, { claim: { resource } }: EtcdClaim): void {
+  #linger(queue: QueueWatch, { claim: { resource } }: EtcdClaim): void {
     const stop = (): void => {
       if (queue.claims.size > 0) return;
-      queue.watch.stop();
+      queue.stop();
       this.#queues.delete(resource);
     };
     queue.timer = this.clock.setTimeout(stop, LINGER_MS);

@@ -28,7 +28,7 @@ export function queueIn(
   at: { readonly resource: string; readonly kind?: Kind | undefined },
 ): Soon<EtcdView> {
   const known = answer && viewIn(answer, { keys: context.keys, ...at });
-  return known ?? readQueue(context, at.resource).then(({ view }) => view);
+  return known ?? readQueue(context, at.resource);
 }
 
 /** Undefined if the answer is not enough. A note that it does not show counts as a waiter. */
@@ -65,9 +65,9 @@ export function isExclusive(kind: Kind | undefined): boolean {
 export async function readQueue(
   { client, keys }: EtcdContext,
   resource: string,
-): Promise<{ readonly view: EtcdView; readonly revision: bigint }> {
-  const { answers, revision } = await client.txn({ success: [reading(keys, resource)] });
-  return { view: viewIn(answers[0], { keys, resource }) ?? viewOf([], 0), revision };
+): Promise<EtcdView> {
+  const { answers } = await client.txn({ success: [reading(keys, resource)] });
+  return viewIn(answers[0], { keys, resource }) ?? viewOf([], 0);
 }
 
 export function rangeIn(answer: OperationAnswer | undefined): RangeAnswer | undefined {

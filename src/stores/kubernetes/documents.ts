@@ -57,9 +57,7 @@ export function kubernetesDocuments(
       const reply = await api.ask(`/${leaseName(key)}`);
       if (reply.status === 404) return timeIn(reply.headers);
       const lease = read<LeaseObject>(reply);
-      const found = { version: versionIn(lease), ...timeIn(reply.headers) };
-      const text = textIn(lease);
-      return text === undefined ? found : { text, ...found };
+      return { text: textIn(lease), version: versionIn(lease), ...timeIn(reply.headers) };
     },
     async put(key, text, onto) {
       const body = leaseOf({ key, text, holder: holderIn(text) }, onto);

@@ -27,9 +27,7 @@ export async function facts(_scheme: string, rest: string): Promise<ServerFacts>
 }
 
 function optionsIn(rest: string): KubernetesStoreOptions {
-  const [, query] = /^(?:\/\/)?(?:\?([^#]*))?$/.exec(rest) ?? [undefined, undefined];
-  if (rest !== '' && rest !== '//' && query === undefined) {
-    throw new UsageError("'kubernetes:' takes options alone, as in 'kubernetes:?namespace=shop'.");
-  }
-  return optionsFrom<KubernetesStoreOptions>(new URLSearchParams(query));
+  const found = /^(?:\/\/)?(?:\?([^#]*))?$/.exec(rest);
+  if (found) return optionsFrom<KubernetesStoreOptions>(new URLSearchParams(found[1]));
+  throw new UsageError("'kubernetes:' takes options alone, as in 'kubernetes:?namespace=shop'.");
 }

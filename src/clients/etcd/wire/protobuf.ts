@@ -103,22 +103,17 @@ interface NamedField extends Field<unknown> {
   readonly name: string;
 }
 
-interface FieldTable {
-  /** The last one first, as they are written. */
-  readonly fields: readonly NamedField[];
-  readonly byNumber: ReadonlyMap<number, NamedField>;
-}
+/** By their numbers; the last one first, as they are written. */
+type FieldTable = ReadonlyMap<number, NamedField>;
 
 function tableOf(fields: Record<string, Field<unknown>>): FieldTable {
   const named = Object.entries(fields).map(([name, field]) => ({ name, ...field }));
-  return {
-    fields: named.sort((a, b) => b.number - a.number),
-    byNumber: new Map(named.map((field) => [field.number, field])),
-  };
+  named.sort((a, b) => b.number - a.number);
+  return new Map(named.map((field) => [field.number, field]));
 }
 
-function writeAll(writer: Writer, { fields }: FieldTable, value: Record<string, unknown>): void {
-  for (const { name, number, kind, repeated } of fields) {
+function writeAll(writer: Writer, fields: FieldTable, value: Record<string, unknown>): void {
+  for (const { name, number, kind, repeated } of fields.values()) {
     const found = value[name];
     if (found === undefined || found === kind.absent) continue;
     const items = repeated ? (found as readonly unknown[]) : [found];
@@ -129,16 +124,16 @@ function writeAll(writer: Writer, { fields }: FieldTable, value: Record<string, 
   }
 }
 
-function readAll(reader: Reader, { fields, byNumber }: FieldTable): Record<string, unknown> {
+function readAll(reader: Reader, fields: FieldTable): Record<string, unknown> {
   const value: Record<string, unknown> = {};
-  for (const { name, kind, repeated } of fields) {
+  for (const { name, kind, repeated } of fields.values()) {
     if (repeated) value[name] = [];
     else if (kind.absent !== undefined) value[name] = kind.absent;
   }
   while (!reader.atEnd) {
     const tag = reader.uint();
     const wire = tag % 8;
-    const field = byNumber.get(Math.floor(tag / 8));
+    const field = fields.get(Math.floor(tag / 8));
     if (field === undefined) {
       reader.skip(wire);
       continue;

@@ -19,7 +19,7 @@ const MOST_COMPARED = 100;
 export async function downgrade(parts: EtcdParts, claim: Claim): Promise<ClaimStatus> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const sentAt = parts.clock.now();
-    const { view } = await readQueue(parts, claim.resource);
+    const view = await readQueue(parts, claim.resource);
     const place = parts.own.placeIn(view, claim);
     if (!place) return (await renewAll(parts, [claim]))[0] ?? EXPIRED;
     const { id: key } = place;
@@ -46,7 +46,7 @@ export async function evict(
 ): Promise<boolean> {
   const { client, keys, leases } = parts;
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const { view } = await readQueue(parts, resource);
+    const view = await readQueue(parts, resource);
     const place = view.places.find((one) => one.number === number);
     if (!place) return false;
     const { id: key, as = idIn(key), sealed } = place;

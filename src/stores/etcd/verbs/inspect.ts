@@ -6,7 +6,7 @@ import { rangeIn, readQueue } from '../reading.ts';
 const PAGE = 1000;
 
 export async function inspect(parts: EtcdParts, resource: string): Promise<Queue> {
-  const { view } = await readQueue(parts, resource);
+  const view = await readQueue(parts, resource);
   const leases = [...new Set(view.places.map(({ lease }) => lease))];
   const lives = new Map(
     await Promise.all(

@@ -30,7 +30,7 @@ export async function keep(parts: EtcdParts, claim: Claim, record: RecordTerms):
   const known = own?.held ? { number: own.number, lease: own.lease.id } : undefined;
   if (known && (await write(parts, claim, { ...known, ...record }))) return true;
   // Its key may have changed since.
-  const { view } = await readQueue(parts, claim.resource);
+  const view = await readQueue(parts, claim.resource);
   const place = parts.own.placeIn(view, claim);
   if (!place || place.sealed || !view.holds(place.id)) return false;
   return write(parts, claim, { number: place.number, lease: place.lease, ...record });

@@ -54,7 +54,7 @@ export function leaveAll(parts: EtcdParts, claims: readonly Claim[]): Answer<boo
 
 /** A claim that is to end ends now, though it has a tombstone. */
 async function endSealed(parts: EtcdParts, claim: Claim): Promise<boolean> {
-  const { view } = await readQueue(parts, claim.resource);
+  const view = await readQueue(parts, claim.resource);
   const place = parts.own.placeIn(view, claim);
   if (!place) return false;
   const success = [{ delete: { key: place.id } }];
@@ -66,7 +66,7 @@ async function endSealed(parts: EtcdParts, claim: Claim): Promise<boolean> {
 export async function leaveLater(parts: EtcdParts, claim: Claim, ms: number): Promise<boolean> {
   const { client, clock, keys, leases } = parts;
   const endsAt = clock.now() + ms;
-  const { view } = await readQueue(parts, claim.resource);
+  const view = await readQueue(parts, claim.resource);
   const place = parts.own.placeIn(view, claim);
   if (!place || !view.holds(place.id)) {
     const [left = false] = await leaveAll(parts, [claim]);

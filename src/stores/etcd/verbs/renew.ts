@@ -6,7 +6,7 @@
 import type { Txn } from '../../../clients/etcd/client.ts';
 import { EXPIRED } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus } from '../../../contract/store.ts';
-import { each, errorStatus, grouped } from '../../batch.ts';
+import { each, grouped } from '../../batch.ts';
 import type { EtcdLease } from '../lease.ts';
 import type { EtcdParts } from '../own-claims.ts';
 import { isOf, placeOf } from '../places.ts';
@@ -17,7 +17,10 @@ import { epitaph, type FoundPlace, standing } from './standing.ts';
 export async function renewAll(parts: EtcdParts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
   const sentAt = parts.clock.now();
   await prolongAll(parts, claims, sentAt);
-  const [looks, lives] = await Promise.all([lookFor(parts, claims), confirmAll(parts, claims)]);
+  const [looks, lives] = await Promise.all([
+    lookFor(parts, claims),
+    Promise.allSettled(claims.map((claim) => parts.own.find(claim)?.lease.confirm())),
+  ]);
   const missing = claims.filter((_, i) => looks[i] === undefined);
   const epitaphs = await epitaphsOf(parts, missing);
   return each(claims, async (claim, i) => {
@@ -27,9 +30,9 @@ export async function renewAll(parts: EtcdParts, claims: readonly Claim[]): Prom
       if (own) parts.own.forget(own);
       return epitaphs.get(claim.id) ?? EXPIRED;
     }
-    const life = own && !look.place?.sealed ? lives.get(own.lease) : true;
-    if (life === false) return EXPIRED;
-    if (life !== true) return errorStatus(life);
+    const life = own && !look.place?.sealed ? lives[i] : undefined;
+    if (life?.status === 'rejected') throw life.reason;
+    if (life?.value === false) return EXPIRED;
     if (!own && look.place && !look.place.sealed) await parts.leases.keepAlive(look.place.lease);
     return standing(parts, { claim, ...look, sentAt });
   });
@@ -75,19 +78,6 @@ async function lookFor(
     const place = look?.view.at(parts.own.keyOf(claim)) ?? look?.place;
     return look && place && isOf(place, claim.id) ? { view: look.view, place } : undefined;
   });
-}
-
-/** For each lease: whether it lives, or why that is unknown. */
-async function confirmAll(
-  parts: EtcdParts,
-  claims: readonly Claim[],
-): Promise<ReadonlyMap<EtcdLease, unknown>> {
-  const leases = new Set(claims.flatMap((claim) => parts.own.find(claim)?.lease ?? []));
-  const all = [...leases].map(async (lease) => {
-    const life = await lease.confirm().catch((error: unknown) => error);
-    return [lease, life] as const;
-  });
-  return new Map(await Promise.all(all));
 }
 
 /** What the tombstones of these claims say, by their ids. */
