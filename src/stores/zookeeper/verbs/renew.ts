@@ -131,12 +131,12 @@ async function foreign(parts: ZookeeperParts, claim: Claim): Promise<ClaimStatus
   const tombstone = parts.tombstones.find(claim.id);
   if (tombstone) return tombstone;
   const kept = await parts.sessions.any();
-  const view = await parts.own.queue(claim.resource).look(kept);
+  const queue = parts.own.queue(claim.resource);
+  const view = await queue.look(kept);
   const index = view.find(uuidOf(claim));
   const place = view.places[index];
-  if (!place) return parts.tombstones.epitaph(claim, kept);
-  const details = await readDetails(kept, `${parts.tree.queue(claim.resource)}/${place.name}`);
-  if (!details) return EXPIRED;
+  const details = place && (await readDetails(kept, `${queue.path}/${place.name}`));
+  if (!details) return parts.tombstones.epitaph(claim, kept);
   if (details.sealed) return details.sealed;
   const { waiters } = view;
   // It was there a moment ago.
