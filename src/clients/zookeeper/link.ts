@@ -81,11 +81,10 @@ export class ZookeeperLink {
     this.#socket.on('close', () => this.end(new Error('the server ended the connection')));
   }
 
-  /** When the oldest unanswered request was sent; undefined: all are answered. */
-  get waitingSince(): number | undefined {
+  /** When the oldest unanswered request was sent; infinite: all are answered. */
+  get waitingSince(): number {
     const oldest = [this.#waiting.first?.sentAt, this.#auths[0]?.sentAt, this.#pings[0]];
-    const times = oldest.filter((sentAt) => sentAt !== undefined);
-    return times.length > 0 ? Math.min(...times) : undefined;
+    return Math.min(...oldest.filter((sentAt) => sentAt !== undefined));
   }
 
   /** After the first reply: where the others go. */
