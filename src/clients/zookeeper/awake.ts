@@ -11,10 +11,10 @@
  * What would break it: a server that answers, and has not passed the older request on when the
  * greeting comes, a round trip later; each has a thread of its own there.
  */
-import { connect, isIP } from 'node:net';
-import { type ConnectionOptions, connect as connectSecurely } from 'node:tls';
+import type { ConnectionOptions } from 'node:tls';
 import { abortable, limited } from '../abortable.ts';
 import type { ZookeeperHost } from './address.ts';
+import { socketTo } from './link.ts';
 
 /** Of ZooKeeper's commands of four letters the one that needs no configuration. */
 const WORD = 'srvr';
@@ -29,8 +29,7 @@ export interface AwakeTerms {
 /** What the server says. Rejects unless it ends the connection in time, as any that goes on. */
 export function awake(at: ZookeeperHost, terms: AwakeTerms): Promise<string> {
   const { tls, limitMs, signal, idle = false } = terms;
-  const named = isIP(at.host) ? {} : { servername: at.host };
-  const socket = tls ? connectSecurely({ ...named, ...tls, ...at }) : connect(at);
+  const socket = socketTo({ ...at, ip: at.host }, tls);
   if (idle) socket.unref();
   let said = '';
   const ended = new Promise<string>((resolve, reject) => {

@@ -87,18 +87,14 @@ export function refused(code: number, about: string, step?: number): RequestErro
 
 export function connectionLoss(why: unknown, written: boolean): RequestError {
   const said = describe(why);
-  const garbage = isError(why) && why.name === 'GarbageError';
+  const reason = isError(why) && why.name === 'GarbageError' ? 'GARBAGE' : 'CONNECTIONLOSS';
   const wrongTls = !breakOf(said).retryable;
   const advice = wrongTls ? '. Check tls, the port and the certificates' : '';
-  return new RequestError(
-    garbage ? 'GARBAGE' : 'CONNECTIONLOSS',
-    `No connection to a ZooKeeper server: ${said}${advice}.`,
-    {
-      cause: causeFrom(why, said),
-      retryable: written || !wrongTls,
-      outcome: written ? 'unknown' : 'failed',
-    },
-  );
+  return new RequestError(reason, `No connection to a ZooKeeper server: ${said}${advice}.`, {
+    cause: causeFrom(why, said),
+    retryable: written || !wrongTls,
+    outcome: written ? 'unknown' : 'failed',
+  });
 }
 
 /** The deadline passed; `why` is the last trouble with the connection. */

@@ -4,7 +4,6 @@
  * length, so that a restarted server does not meet all its clients at one moment.
  */
 import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { pauseAfter, shuffled } from '../opening.ts';
 import type { ZookeeperHost } from './address.ts';
@@ -60,7 +59,6 @@ export class Hosts {
 }
 
 async function placesOf({ host, port }: ZookeeperHost): Promise<ResolvedHost[]> {
-  if (isIP(host)) return [{ ip: host, port, host }];
   const found = await lookup(host, { all: true });
   return found.map(({ address }) => ({ ip: address, port, host }));
 }

@@ -7,7 +7,7 @@
  * Requests of one turn leave in one piece. A caller hears its reply at once, and may ask
  * again: so a connection ends before what is open on it fails.
  */
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
 import { Fifo } from '../../base/fifo.ts';
@@ -81,11 +81,10 @@ export class ZookeeperLink {
     this.#socket.on('close', () => this.end(new Error('the server ended the connection')));
   }
 
-  /** When the oldest unanswered request was sent; undefined: all are answered. */
-  get waitingSince(): number | undefined {
+  /** When the oldest unanswered request was sent; infinite: all are answered. */
+  get waitingSince(): number {
     const oldest = [this.#waiting.first?.sentAt, this.#auths[0]?.sentAt, this.#pings[0]];
-    const times = oldest.filter((sentAt) => sentAt !== undefined);
-    return times.length > 0 ? Math.min(...times) : undefined;
+    return Math.min(...oldest.filter((sentAt) => sentAt !== undefined));
   }
 
   /** After the first reply: where the others go. */
@@ -199,8 +198,9 @@ export class ZookeeperLink {
   }
 }
 
-function socketTo({ ip, port, host }: ResolvedHost, tls: ConnectionOptions | undefined): Socket {
+/** With TLS, the server's certificate has to be for `host`. */
+export function socketTo({ ip, port, host }: ResolvedHost, tls?: ConnectionOptions): Socket {
   if (tls === undefined) return connect({ host: ip, port, noDelay: true });
-  const servername = host === ip ? {} : { servername: host };
+  const servername = isIP(host) ? {} : { servername: host };
   return connectTls({ ...servername, ...tls, host: ip, port }).setNoDelay(true);
 }

@@ -81,11 +81,11 @@ export class NodeWatches {
   }
 
   *frames(lastZxid: bigint): Generator<Buffer> {
-    const all = KINDS.flatMap((kind) =>
-      [...this.#kinds[kind].keys()].map((path): WatchedPath => [kind, path]),
-    );
-    for (let at = 0; at < all.length; at += MOST_IN_FRAME) {
-      yield frameOf(all.slice(at, at + MOST_IN_FRAME), lastZxid);
+    for (const kind of KINDS) {
+      const paths = [...this.#kinds[kind].keys()];
+      for (let at = 0; at < paths.length; at += MOST_IN_FRAME) {
+        yield frameOf(kind, paths.slice(at, at + MOST_IN_FRAME), lastZxid);
+      }
     }
   }
 
@@ -103,14 +103,9 @@ export class NodeWatches {
   }
 }
 
-type WatchedPath = readonly [WatchKind, string];
-
-function frameOf(all: readonly WatchedPath[], lastZxid: bigint): Buffer {
+function frameOf(kind: WatchKind, paths: readonly string[], lastZxid: bigint): Buffer {
   const out = new JuteWriter().int(-8).int(OPCODE.setWatches).long(lastZxid);
-  for (const kind of KINDS) {
-    const own = all.filter(([each]) => each === kind);
-    out.list(own, ([, path]) => out.text(path));
-  }
+  for (const each of KINDS) out.list(each === kind ? paths : [], (path) => out.text(path));
   return out.frame();
 }
 

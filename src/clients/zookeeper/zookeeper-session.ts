@@ -62,16 +62,12 @@ export interface VersionTerms extends Within {
   readonly version?: number | undefined;
 }
 
-interface StepAt {
-  readonly path: string;
-  readonly version?: number | undefined;
-}
-
 /** One step of a `multi`. */
-export type MultiStep =
-  | ({ readonly step: 'create'; readonly path: string } & Omit<Making, 'timeoutMs'>)
-  | ({ readonly step: 'delete' | 'check' } & StepAt)
-  | ({ readonly step: 'set'; readonly data: Uint8Array } & StepAt);
+export type MultiStep = { readonly path: string } & (
+  | ({ readonly step: 'create' } & Omit<Making, 'timeoutMs'>)
+  | ({ readonly step: 'delete' | 'check' } & Omit<VersionTerms, 'timeoutMs'>)
+  | ({ readonly step: 'set'; readonly data: Uint8Array } & Omit<VersionTerms, 'timeoutMs'>)
+);
 
 const ANY_VERSION = -1;
 const NO_DATA = new Uint8Array();

@@ -51,9 +51,9 @@ export class CpSession {
     return sentAt + this.#parts.ttlMs;
   }
 
-  /** Before the first lock is taken. */
+  /** Before a lock is taken: without the probe, the next heartbeat would begin an epoch. */
   async begin(): Promise<void> {
-    if (this.#epoch === 0) await this.prove();
+    if (this.#fence === undefined) await this.prove();
   }
 
   /** Gives the probe back. Never rejects. */

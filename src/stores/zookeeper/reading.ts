@@ -64,9 +64,8 @@ export async function detailed(
   places: readonly NodePlace[],
 ): Promise<[NodePlace, Details][]> {
   const found: [NodePlace, Details][] = [];
-  const read = ({ name }: NodePlace): Promise<Details | undefined> =>
-    readDetails(kept, `${path}/${name}`);
-  for await (const [place, details] of eachAsked(places, read)) {
+  const asked = eachAsked(places, ({ name }) => readDetails(kept, `${path}/${name}`));
+  for await (const [place, details] of asked) {
     if (details) found.push([place, details]);
   }
   return found;

@@ -47,10 +47,8 @@ export class Confirmations {
     const reported = this.#activities.findLastIndex(
       ({ followedAt = sentAt + 1 }) => followedAt <= sentAt,
     );
-    if (reported >= 0) {
-      const [last] = this.#activities.splice(0, reported + 1).slice(-1);
-      this.touchedAt = Math.max(this.touchedAt, last?.sentAt ?? 0);
-    }
+    const last = this.#activities.splice(0, reported + 1).at(-1);
+    if (last) this.touchedAt = Math.max(this.touchedAt, last.sentAt);
     for (const each of this.#activities) {
       if (sentAt >= each.answeredAt + this.#halfTickMs) each.followedAt ??= answeredAt;
     }

@@ -56,7 +56,7 @@ export class Session {
   readonly #clock: Clock;
   readonly #hosts: Hosts;
   /** Requests that were made while there was no connection. */
-  readonly #kept: Exchange[] = [];
+  readonly #kept = new Set<Exchange>();
   readonly #timer: SharedTimer;
   readonly #listeners: ((change: SessionChange) => void)[] = [];
   readonly #over = new AbortController();
@@ -145,10 +145,11 @@ export class Session {
     if (this.#over.signal.aborted) throw this.#why(false);
     const exchange = new Exchange(request, watching);
     const answer = this.#timer.limit(exchange.answer, this.#clock.now() + timeoutMs, () => {
+      this.#kept.delete(exchange as Exchange);
       exchange.fail(tooLate(timeoutMs, exchange.sentAt !== undefined, this.#trouble));
     });
     if (this.#link) this.#link.send(exchange as Exchange);
-    else this.#kept.push(exchange as Exchange);
+    else this.#kept.add(exchange as Exchange);
     return answer;
   }
 
@@ -229,7 +230,8 @@ export class Session {
       link.send(exchange as Exchange);
     }
     for (const frame of this.watches.frames(this.#lastZxid)) link.write(frame);
-    for (const request of this.#kept.splice(0)) if (!request.settled) link.send(request);
+    for (const request of this.#kept) link.send(request);
+    this.#kept.clear();
   }
 
   #replied(exchange: Exchange, zxid: bigint, code: number): void {
@@ -267,7 +269,8 @@ export class Session {
     this.#over.abort();
     const cause = why(true);
     this.#link?.end(cause, isLockError(cause, 'STORE') ? cause : connectionLoss(cause, true));
-    for (const request of this.#kept.splice(0)) request.fail(why(false));
+    for (const request of this.#kept) request.fail(why(false));
+    this.#kept.clear();
     this.watches.expire();
     this.#tell(to);
     this.#timer.close();

@@ -66,7 +66,7 @@ export class Vigil {
     const { sentAt, answeredAt, waitingSince } = link;
     const twelfth = this.#timeoutMs / 12;
     const silentAt = answeredAt + Math.min(8 * twelfth, Math.max(BUSY_MS, 4 * twelfth));
-    const since = (this.#events.choice ? waitingSince : undefined) ?? Number.POSITIVE_INFINITY;
+    const since = this.#events.choice ? waitingSince : Number.POSITIVE_INFINITY;
     const giveUpAt = Math.min(silentAt, since + Math.max(BUSY_MS, 2 * twelfth));
     return { askAt: sentAt + twelfth, giveUpAt };
   }
@@ -82,7 +82,7 @@ export class Vigil {
     if (this.#over || !link) return this.#arm();
     const { askAt, giveUpAt } = this.#times(link);
     if (now >= giveUpAt) {
-      const silentMs = now - Math.min(link.answeredAt, link.waitingSince ?? link.answeredAt);
+      const silentMs = now - Math.min(link.answeredAt, link.waitingSince);
       link.end(new Error(`there was no answer for ${Math.round(silentMs)} ms`));
     } else if (now >= askAt) link.ping();
     this.#arm();

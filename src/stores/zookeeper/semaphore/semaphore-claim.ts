@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { UNKNOWN } from '../../../contract/gone.ts';
-import type { Claim, ClaimStatus, GoneStatus, Store, Wake } from '../../../contract/store.ts';
+import type { Claim, ClaimStatus, Store, Wake } from '../../../contract/store.ts';
 import { gateOf, leasesOf } from '../layout.ts';
 
 type Stage = 'gate' | 'leases' | 'held';
@@ -127,12 +127,9 @@ function idOf({ id }: Claim, n: number): string {
 
 /** The status of several parts: the worst of any. */
 function together(statuses: readonly ClaimStatus[]): ClaimStatus {
-  const [first = UNKNOWN] = statuses;
-  if (statuses.length < 2) return first;
-  const gone = statuses.find((status): status is GoneStatus => status.state === 'gone');
-  const worst = gone ?? statuses.find(({ state }) => state === 'error');
-  if (worst) return worst;
+  const one = (state: ClaimStatus['state']) => statuses.find((each) => each.state === state);
+  const worst = one('gone') ?? one('error') ?? one('waiting') ?? one('held') ?? UNKNOWN;
+  if (!('leftMs' in worst)) return worst;
   const leftMs = Math.min(...statuses.map((each) => ('leftMs' in each ? each.leftMs : 0)));
-  const waiting = statuses.find(({ state }) => state === 'waiting') ?? first;
-  return { ...waiting, leftMs } as ClaimStatus;
+  return { ...worst, leftMs };
 }

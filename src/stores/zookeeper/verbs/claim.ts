@@ -188,11 +188,9 @@ async function startAnew(parts: ZookeeperParts, own: ZookeeperClaim): Promise<Cl
   const { claim, kept } = own;
   await leave(parts, own);
   const path = parts.tree.queue(claim.resource);
-  try {
-    await kept.session.delete(path, kept.within);
-  } catch (error) {
-    if (!failedWith(error, 'NOTEMPTY')) unlessMissing(error);
-    else throw temporaryFailure(NEAR_OVERFLOW);
-  }
+  await kept.session.delete(path, kept.within).catch((error) => {
+    if (failedWith(error, 'NOTEMPTY')) throw temporaryFailure(NEAR_OVERFLOW);
+    unlessMissing(error);
+  });
   return enter(parts, claim);
 }

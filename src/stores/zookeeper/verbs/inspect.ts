@@ -27,9 +27,8 @@ export async function* list(parts: ZookeeperParts, prefix: string): AsyncIterabl
   const { children } = await session.getChildren(tree.root || '/', within);
   const resources = children.flatMap((name) => resourceIn(name) ?? []);
   const wanted = resources.filter((resource) => resource.startsWith(prefix)).sort();
-  const exists = (resource: string): ReturnType<typeof session.exists> =>
-    session.exists(tree.queue(resource), within);
-  for await (const [resource, stat] of eachAsked(wanted, exists)) {
+  const asked = eachAsked(wanted, (resource) => session.exists(tree.queue(resource), within));
+  for await (const [resource, stat] of asked) {
     // An empty queue stays for a while.
     if (stat && stat.numChildren > 0) yield resource;
   }

@@ -47,7 +47,7 @@ interface NodeHold {
 
 export class NodeRecords {
   readonly #parts: ZookeeperParts;
-  #time: { readonly servers: number; readonly at: number } | undefined;
+  #time = { servers: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(parts: ZookeeperParts) {
     this.#parts = parts;
@@ -143,8 +143,8 @@ export class NodeRecords {
   /** A lower bound of the servers' time. */
   async #now(kept: KeptSession): Promise<number> {
     const { clock } = this.#parts;
-    if (!this.#time || clock.now() - this.#time.at >= TIME_MS) await this.#askTime(kept);
-    const { servers, at } = this.#time ?? { servers: 0, at: 0 };
+    if (clock.now() - this.#time.at >= TIME_MS) await this.#askTime(kept);
+    const { servers, at } = this.#time;
     return servers + (clock.now() - at) * (1 - DRIFT);
   }
 

@@ -37,19 +37,20 @@ export async function renewAll(
   const beaten = [...bySession].map(([kept, group]) => beat(parts, kept, group));
   const failures = new Map((await Promise.all(beaten)).flatMap((each) => [...each]));
   return each(claims, async (claim) => {
+    const failure = failures.get(claim.id);
+    if (failure) return failure;
     const own = parts.own.find(claim);
-    const failure = own && failures.get(own);
-    return failure ?? (own ? standing(parts, own, sentAt) : foreign(parts, claim));
+    return own ? standing(parts, own, sentAt) : foreign(parts, claim);
   });
 }
 
-/** Statuses of those that could not be confirmed. */
+/** Statuses of those that could not be confirmed, by their ids: some are forgotten then. */
 async function beat(
   parts: ZookeeperParts,
   kept: KeptSession,
   claims: readonly ZookeeperClaim[],
-): Promise<ReadonlyMap<ZookeeperClaim, ClaimStatus>> {
-  const failures = new Map<ZookeeperClaim, ClaimStatus>();
+): Promise<ReadonlyMap<string, ClaimStatus>> {
+  const failures = new Map<string, ClaimStatus>();
   try {
     if (kept.silent) throw temporaryFailure(DISCONNECTED);
     for (let rest = [...claims]; rest.length > 0; ) {
@@ -57,13 +58,15 @@ async function beat(
       if (odd === undefined) break;
       const own = rest[odd] as ZookeeperClaim;
       const status = await changed(parts, own);
-      if (status) failures.set(own, status);
-      if (status) rest = rest.filter((each) => each !== own);
+      if (!status) continue;
+      failures.set(own.claim.id, status);
+      rest = rest.filter((each) => each !== own);
     }
     await kept.confirm('write');
   } catch (error) {
     for (const own of claims) {
-      if (!failures.has(own)) failures.set(own, kept.over ? lose(parts, own) : errorStatus(error));
+      const { id } = own.claim;
+      if (!failures.has(id)) failures.set(id, kept.over ? lose(parts, own) : errorStatus(error));
     }
   }
   return failures;
@@ -128,12 +131,12 @@ async function foreign(parts: ZookeeperParts, claim: Claim): Promise<ClaimStatus
   const tombstone = parts.tombstones.find(claim.id);
   if (tombstone) return tombstone;
   const kept = await parts.sessions.any();
-  const view = await parts.own.queue(claim.resource).look(kept);
+  const queue = parts.own.queue(claim.resource);
+  const view = await queue.look(kept);
   const index = view.find(uuidOf(claim));
   const place = view.places[index];
-  if (!place) return parts.tombstones.epitaph(claim, kept);
-  const details = await readDetails(kept, `${parts.tree.queue(claim.resource)}/${place.name}`);
-  if (!details) return EXPIRED;
+  const details = place && (await readDetails(kept, `${queue.path}/${place.name}`));
+  if (!details) return parts.tombstones.epitaph(claim, kept);
   if (details.sealed) return details.sealed;
   const { waiters } = view;
   // It was there a moment ago.

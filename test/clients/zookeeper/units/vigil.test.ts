@@ -9,7 +9,7 @@ class Line {
   ended: string | undefined;
   sentAt: number;
   answeredAt: number;
-  waitingSince: number | undefined;
+  waitingSince = Number.POSITIVE_INFINITY;
   readonly #clock: FakeClock;
 
   constructor(clock: FakeClock) {
