@@ -20,7 +20,7 @@ import { first, limited } from '../../clients/abortable.ts';
 import { type ConnectMysql, literal, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
 import type { WireTerms } from '../../clients/wire.ts';
-import { LOOK } from '../sql/link.ts';
+import { CHANNEL, LOOK } from '../sql/link.ts';
 import { HELD_LINE, type MysqlTables, NEXT_LINE, NOW, wordOf } from './fragments.ts';
 
 /** Proxies send other SELECTs to replicas, where a named lock excludes no other session. */
@@ -60,9 +60,6 @@ export interface WakeSession {
   look(connection: MysqlSession): Promise<void>;
   end(): void;
 }
-
-/** The channels of processes; an address follows. */
-export const CHANNEL = 'holdfast_';
 
 /** The listening session of a process, as the server finds it. */
 export function sessionOf(address: string): string {

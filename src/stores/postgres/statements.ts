@@ -1,6 +1,7 @@
 /** All statements on the tables, each one transaction. */
+import { CHANNEL } from '../sql/link.ts';
 import { COLUMNS } from '../sql/row.ts';
-import { CHANNEL, DURABLE, NOW, type PostgresTables } from './fragments.ts';
+import { DURABLE, NOW, type PostgresTables } from './fragments.ts';
 import * as holding from './holding.ts';
 
 const READ = ['name', 'rev', ...COLUMNS].map((column) => `l.${column}`).join(', ');

@@ -12,6 +12,9 @@ export interface SqlWire extends Wire {
   call(statement: string, args: readonly string[]): Promise<readonly string[]>;
 }
 
+/** The prefix of the names of all channels; the address of a process follows. */
+export const CHANNEL = 'holdfast_';
+
 /** The message of a server that sends none: the statement `look` may find wakes. */
 export const LOOK = '';
 

@@ -23,8 +23,6 @@ import type { CallTerms, SqlLink, SqlWire } from './link.ts';
 
 export interface TableParts {
   readonly link: SqlLink;
-  /** The prefix of the names of all channels. */
-  readonly channel: string;
   readonly maxTtlMs: number;
   readonly fast: boolean;
   /** A list of values, as the database reads one. */
@@ -50,7 +48,6 @@ const CLAIMS = { lane: 'claims' } as const;
 
 export class Table implements Rows {
   readonly link: SqlLink;
-  readonly channel: string;
   readonly #parts: TableParts;
   /** Names behind whose holder others wait, as far as known. */
   readonly #crowded = new Set<string>();
@@ -60,7 +57,6 @@ export class Table implements Rows {
   constructor(parts: TableParts) {
     this.#parts = parts;
     this.link = parts.link;
-    this.channel = parts.channel;
   }
 
   /** No claim is known to wait for this lock: the quicker statements may do. */
