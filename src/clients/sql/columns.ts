@@ -14,7 +14,7 @@
  */
 import { UsageError } from '../../base/errors.ts';
 import type { SqlConnection } from './connection.ts';
-import { type Dialect, inDialect, type Row } from './sql.ts';
+import { type Dialect, inDialect, partsOf, type Row } from './sql.ts';
 
 export interface ColumnNeed {
   readonly column: string;
@@ -112,10 +112,7 @@ FROM information_schema.columns c WHERE ${PLACE}
 AND 'BASE TABLE' = (SELECT max(table_type) FROM information_schema.tables WHERE ${PLACE})`,
   unique: `SELECT index_name AS "index", column_name AS "name"
 FROM information_schema.statistics WHERE ${PLACE} AND non_unique = 0`,
-  placeOf(table) {
-    const parts = table.replaceAll('"', '').split('.');
-    return [parts.length > 1 ? (parts[0] as string) : null, parts.at(-1) as string];
-  },
+  placeOf: partsOf,
   faultIn(row, { kind, room = 0 }) {
     switch (kind) {
       case 'moment':
