@@ -32,8 +32,8 @@ export interface TableParts {
 interface TakingTerms {
   readonly maxWaiters: number;
   readonly trust: boolean;
-  /** How much of a ttl is left since the claims were made, in ms. */
-  readonly leftMs: (ttlMs: number) => number;
+  /** How long ago the claims were made, in ms. */
+  readonly sinceMs: number;
 }
 
 /** How often a loss of data is recorded for one read. */
@@ -84,12 +84,12 @@ export class Table implements Rows {
    */
   async take(
     asked: readonly TaggedClaim[],
-    { maxWaiters, trust, leftMs }: TakingTerms,
+    { maxWaiters, trust, sinceMs }: TakingTerms,
   ): Promise<ReadonlyMap<string, ClaimStatus>> {
     const runs = grouped(asked, ({ claim }) => toText(claim.resource));
     const [[first] = [], ...more] = runs.values();
     if (!first) return new Map();
-    const withinMs = leftMs(shortest(asked.map(({ claim }) => claim)));
+    const withinMs = shortest(asked.map(({ claim }) => claim)) - sinceMs;
     const rows = [...runs.values()].flatMap((run) => run.map((each, i) => termsOf(each, i + 1)));
     const args = [...this.#lists(rows), trust ? 't' : 'f', ...this.#known, String(maxWaiters)];
     const call = more.length > 0 ? 'take_all' : 'take';
