@@ -94,16 +94,14 @@ export class Table implements Rows {
     const args = [...this.#lists(rows), trust ? 't' : 'f', ...this.#known, String(maxWaiters)];
     const call = more.length > 0 ? 'take_all' : 'take';
     const lines = await this.link.call(call, args, { ...CLAIMS, withinMs });
-    if (asked.length === 1) this.#noteCrowd(first.claim.resource, lines);
+    if (asked.length === 1) this.#noteCrowd(toText(first.claim.resource), lines);
     return new Map(lines.flatMap((line) => takenIn(line, runs)));
   }
 
   /** From what a statement says of one claim: whether it took the row, and none waits behind it. */
-  #noteCrowd(resource: string, lines: readonly string[]): void {
-    const [line = ''] = lines;
-    const alone = line.split(' ', 3)[2] === '0';
-    if (alone) this.#crowded.delete(toText(resource));
-    else note(this.#crowded, toText(resource));
+  #noteCrowd(name: string, [line = '']: readonly string[]): void {
+    if (line.split(' ', 3)[2] === '0') this.#crowded.delete(name);
+    else note(this.#crowded, name);
   }
 
   /** A list of the nth values of all rows, for each n. */
@@ -141,7 +139,8 @@ export class Table implements Rows {
     const args = one ? only : this.#lists(rows);
     const terms = { lane: 'releases', withinMs: shortest(claims) } as const;
     const ids = await this.link.call(one ? 'leave' : 'leave_all', args, terms);
-    if (one) this.#noteCrowd(claims[0]?.resource ?? '', ids);
+    // If none was known to wait, `leave_free` did nothing.
+    if (one) note(this.#crowded, String(only[0]));
     return new Map(ids.map((id) => [id, true]));
   }
 
