@@ -98,7 +98,9 @@ export function linkOf(source: SqlSource): SqlLink {
           looks = false;
         });
       };
-      const received = (message: string): void => (message === LOOK ? look() : deliver(message));
+      // Where others may send messages, none of them makes this process look.
+      const received = (message: string): void =>
+        source.own && message === LOOK ? look() : deliver(message);
       return heartbeats.listen({ channel, received, resumed });
     },
     close: async () => {
