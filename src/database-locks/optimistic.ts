@@ -10,7 +10,7 @@
  * What would break it: a program that writes the row without raising the version.
  */
 import { isLockError, LockError, type LockErrorOptions, UsageError } from '../base/errors.ts';
-import { readOptions } from '../base/options.ts';
+import { callable, readOptions } from '../base/options.ts';
 import type { SqlDatabase } from '../clients/sql/clients.ts';
 import { connectionOf, type SqlConnection } from '../clients/sql/connection.ts';
 import { TransactionError } from '../clients/sql/errors.ts';
@@ -23,7 +23,7 @@ import {
   readColumns,
   readKey,
 } from '../clients/sql/sql.ts';
-import { checkAttempts, pauseAfter } from './retrying.ts';
+import { pauseAfter, triesOf } from './retrying.ts';
 import {
   mustHaveRoom,
   readVersion,
@@ -61,7 +61,6 @@ export class ConflictError extends LockError {
 }
 
 const OPTIONS = ['table', 'key', 'version', 'attempts', 'signal'];
-const ATTEMPTS = 10;
 
 export interface OptimisticResult<T> {
   /** False if `change` left the row as it is. */
@@ -97,12 +96,11 @@ export function optimistic<T extends object = Row>(
 ): Promise<OptimisticResult<T>> {
   const connection = connectionOf(db);
   const read = readOptions(options, OPTIONS, 'optimistic');
-  const { attempts = ATTEMPTS, signal } = read;
-  checkAttempts(attempts);
-  if (typeof change !== 'function') throw new UsageError('The change must be a function.');
+  const attempts = triesOf(10)(read.attempts, 'attempts');
+  callable(change, 'The change');
   const where = { table: quoteTable(read.table), column: quote(read.version, 'The version') };
   const key = readKey(read.key, connection.dialect);
-  const terms = { connection, where, key, attempts, signal };
+  const terms = { connection, where, key, attempts, signal: read.signal };
   const asked = { ...terms, change: change as unknown as Change<Row> };
   return tryAll(asked) as Promise<unknown> as Promise<OptimisticResult<T>>;
 }

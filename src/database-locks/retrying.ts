@@ -10,9 +10,8 @@
  * after the commit, whose error is that of the transaction; or two statements through a pool.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isLockError, messageOf, UsageError } from '../base/errors.ts';
-import { readOptions } from '../base/options.ts';
-import { show } from '../base/show.ts';
+import { isLockError, messageOf } from '../base/errors.ts';
+import { asGiven, callable, checkOptions, wholeNumber } from '../base/options.ts';
 import { causesOf } from '../clients/causes.ts';
 import { isRetryable, reasonIn, TransactionError } from '../clients/sql/errors.ts';
 
@@ -23,8 +22,7 @@ export interface RetryingOptions {
   readonly signal?: AbortSignal;
 }
 
-const OPTIONS = ['attempts', 'signal'];
-const ATTEMPTS = 5;
+const CHECKS = { attempts: triesOf(5), signal: asGiven<AbortSignal | undefined> };
 
 /**
  * Runs a transaction again when the database says that it may succeed then: after a deadlock, a
@@ -47,9 +45,8 @@ export async function retrying<T>(
   work: (attempt: number) => T | PromiseLike<T>,
   options: RetryingOptions = {},
 ): Promise<Awaited<T>> {
-  const { attempts = ATTEMPTS, signal } = readOptions(options, OPTIONS, 'retrying');
-  checkAttempts(attempts);
-  if (typeof work !== 'function') throw new UsageError('The work must be a function.');
+  const { attempts, signal } = checkOptions(options, CHECKS, 'retrying');
+  callable(work, 'The work');
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted();
     try {
@@ -83,10 +80,9 @@ function failed(cause: unknown, what: string, outcome: 'failed' | 'unknown'): Tr
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
 
-/** @throws UsageError */
-export function checkAttempts(attempts: number): void {
-  if (Number.isSafeInteger(attempts) && attempts >= 1) return;
-  throw new UsageError(`attempts must be a whole number of at least 1, not ${show(attempts)}.`);
+/** The check of `attempts`, with this default. */
+export function triesOf(attempts: number): ReturnType<typeof wholeNumber> {
+  return wholeNumber(1, Number.POSITIVE_INFINITY, attempts);
 }
 
 /** Rejects with the reason of the signal. */

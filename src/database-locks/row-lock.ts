@@ -15,8 +15,7 @@
  * (PostgreSQL refuses it; on MySQL the second finds two rows and is refused).
  */
 import { isLockError, UsageError } from '../base/errors.ts';
-import { readOptions } from '../base/options.ts';
-import { show } from '../base/show.ts';
+import { oneOf, readOptions } from '../base/options.ts';
 import type { SqlTransaction } from '../clients/sql/clients.ts';
 import { type SqlConnection, transactionOf } from '../clients/sql/connection.ts';
 import { TransactionError } from '../clients/sql/errors.ts';
@@ -169,10 +168,8 @@ function lockingClause(dialect: Dialect, mode: 'update' | 'share', wait: Untimed
 function readAsked(connection: SqlConnection, options: RowLockOptions): RowLockTerms {
   const { dialect } = connection;
   const read = readOptions(options, OPTIONS, 'rowLock');
-  const { mode = 'update', insert = true } = read;
-  if (mode !== 'update' && mode !== 'share') {
-    throw new UsageError(`mode must be 'update' or 'share', not ${show(mode)}.`);
-  }
+  const mode = oneOf('update', 'share')(read.mode, 'mode');
+  const { insert = true } = read;
   const table = quoteTable(read.table);
   const key = readKey(read.key, dialect);
   const wait = readWait(read.wait);

@@ -10,7 +10,7 @@
  */
 import { UsageError } from '../base/errors.ts';
 import type { SqlConnection } from '../clients/sql/connection.ts';
-import type { Row } from '../clients/sql/sql.ts';
+import { partsOf, type Row } from '../clients/sql/sql.ts';
 
 /** Columns of ours beside the row's; without capitals or `_`, or some libraries rename them. */
 const TEXT = 'holdfastversion';
@@ -80,12 +80,11 @@ export async function mustHaveRoom(
   { text }: Versioned,
 ): Promise<void> {
   if (connection.dialect === 'postgres' || !mayBeFull(text)) return;
-  const names = table.split('.').map(unquoted);
   const [row] = await connection.rows(
     `SELECT CAST(data_type AS char) AS "type", CAST(column_type AS char) AS "full",
 numeric_precision AS "digits" FROM information_schema.columns
 WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND column_name = ?`,
-    [names.length > 1 ? names[0] : null, names.at(-1), unquoted(column)],
+    [...partsOf(table), column.slice(1, -1)],
   );
   const bits = BITS[String(row?.type)];
   const spare = /unsigned/.test(String(row?.full)) ? 0n : 1n;
@@ -94,8 +93,4 @@ WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND column_name 
   throw new UsageError(
     `The version is ${text}, the greatest its column can hold: make the column a BIGINT.`,
   );
-}
-
-function unquoted(name: string): string {
-  return name.slice(1, -1);
 }

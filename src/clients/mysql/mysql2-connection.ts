@@ -6,7 +6,7 @@
  * callbacks, which shows its settings, and whose own constructor makes the new one.
  */
 import { first } from '../abortable.ts';
-import { asked, hangUp } from '../sql/session.ts';
+import { asked, hangUp, type SqlCallback } from '../sql/session.ts';
 import { AS_TEXT, bytesOf, type ConnectMysql, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
@@ -17,7 +17,6 @@ export interface Mysql2Client {
 }
 
 type Mysql2Config = Readonly<Record<string, unknown>>;
-type Callback<T> = (error: unknown, result: T) => void;
 
 interface Mysql2Socket {
   once(event: 'close', listener: () => void): unknown;
@@ -27,15 +26,15 @@ interface Mysql2Socket {
 
 interface Mysql2Session {
   readonly stream: Mysql2Socket;
-  query(query: object, done: Callback<unknown>): unknown;
-  execute(query: object, done: Callback<unknown>): unknown;
+  query(query: object, done: SqlCallback<unknown>): unknown;
+  execute(query: object, done: SqlCallback<unknown>): unknown;
   on(event: 'error' | 'connect', listener: (said: unknown) => void): unknown;
   end(): unknown;
   destroy(): unknown;
 }
 
 interface Pool {
-  getConnection(done: Callback<Mysql2Session>): unknown;
+  getConnection(done: SqlCallback<Mysql2Session>): unknown;
   end(done: () => void): unknown;
 }
 

@@ -32,10 +32,7 @@ export type ClientAnswer = Readonly<Record<string, unknown>>;
 export type SqlSender = Omit<Client, 'place'>;
 
 export async function endAfter(rollback: unknown, end: () => void): Promise<void> {
-  try {
-    await rollback;
-  } catch {
-    // The server rolls back what a connection leaves behind.
-  }
+  // The server rolls back what a connection leaves behind.
+  await Promise.allSettled([rollback]);
   end();
 }

@@ -14,7 +14,7 @@
  */
 import { UsageError } from '../../base/errors.ts';
 import type { SqlConnection } from './connection.ts';
-import { type Dialect, inDialect, type Row } from './sql.ts';
+import { type Dialect, inDialect, partsOf, type Row } from './sql.ts';
 
 export interface ColumnNeed {
   readonly column: string;
@@ -30,11 +30,8 @@ export interface ColumnNeed {
   readonly key?: true;
 }
 
-interface ColumnFault {
-  readonly why: string;
-  /** The type that mends it. */
-  readonly type: string;
-}
+/** Whether it is so, what it does, and the type that mends it. */
+type ColumnFault = readonly [is: boolean, why: string, type: string];
 
 interface Rules {
   readonly look: string;
@@ -42,13 +39,16 @@ interface Rules {
   readonly unique: string;
   /** What stands for each ? of both, in turn. */
   placeOf(table: string): readonly (string | null)[];
-  faultIn(row: Row, need: ColumnNeed): ColumnFault | undefined;
-  mend(row: Row, fault: ColumnFault): string;
+  /** The first that is so counts. */
+  faultsIn(row: Row, need: ColumnNeed): readonly ColumnFault[];
+  mend(row: Row, type: string): string;
 }
 
 const LEAST_PRECISION = 3;
 const FACTS = `c.column_name AS "name", c.data_type AS "type", c.datetime_precision AS "precision",
   c.character_maximum_length AS "room"`;
+
+const SORTED = /^(C|POSIX|ucs_basic|pg_c_utf8)$/;
 
 const postgres: Rules = {
   look: `SELECT ${FACTS}, coalesce(c.collation_name, d.datcollate) AS "collation",
@@ -64,33 +64,22 @@ FROM pg_catalog.pg_index i, pg_catalog.generate_series(1, i.indnkeyatts) n
 WHERE i.indrelid = to_regclass(CAST(? AS text)) AND i.indisunique AND i.indisvalid
 AND i.indimmediate AND i.indpred IS NULL`,
   placeOf: (table) => [table],
-  faultIn(row, { kind, room = 0 }) {
-    switch (kind) {
-      case 'moment':
-        if (row.type === 'timestamp with time zone') {
-          const type = `timestamp(6) USING "${row.name}" AT TIME ZONE 'utc'`;
-          return { why: 'is compared in the time zone of each session', type };
-        }
-        return isRough(row)
-          ? { why: 'has no fractions of a second', type: 'timestamp(6)' }
-          : undefined;
-      case 'sorted':
-        return /^(C|POSIX|ucs_basic|pg_c_utf8)$/.test(String(row.collation))
-          ? undefined
-          : { why: 'is not sorted by its bytes', type: 'text COLLATE "C"' };
-      case 'text':
-      case 'bytes': {
-        const type = 'text COLLATE "C"';
-        if (Number(row.equating) > 0) return { why: 'equates different texts', type };
-        return isShort(row, room) ? { why: 'is too short', type } : undefined;
-      }
-      case 'bigint':
-        return isWhole(row) ? undefined : { why: 'does not keep all numbers', type: 'bigint' };
-      default:
-        return undefined;
-    }
+  faultsIn(row, { kind, room = 0 }) {
+    const [moment, text] = [kind === 'moment', kind === 'text' || kind === 'bytes'];
+    const zoned = moment && row.type === 'timestamp with time zone';
+    const utc = `timestamp(6) USING "${row.name}" AT TIME ZONE 'utc'`;
+    const unsorted = kind === 'sorted' && !SORTED.test(String(row.collation));
+    const sorted = 'text COLLATE "C"';
+    return [
+      [zoned, 'is compared in the time zone of each session', utc],
+      [moment && isRough(row), 'has no fractions of a second', 'timestamp(6)'],
+      [unsorted, 'is not sorted by its bytes', sorted],
+      [text && Number(row.equating) > 0, 'equates different texts', sorted],
+      [text && isShort(row, room), 'is too short', sorted],
+      [kind === 'bigint' && !isWhole(row), 'does not keep all numbers', 'bigint'],
+    ];
   },
-  mend: ({ name }, { type }) => `ALTER COLUMN "${name}" TYPE ${type}`,
+  mend: ({ name }, type) => `ALTER COLUMN "${name}" TYPE ${type}`,
 };
 
 /** How many looks at the session's zone, two weeks apart: no summer time is shorter. */
@@ -105,6 +94,8 @@ const ENGINE = `SELECT max(t.engine) FROM information_schema.tables t
   JOIN information_schema.engines e ON e.engine = t.engine AND e.transactions <> 'YES'
   WHERE ${PLACE}`;
 
+const BINARY = /^varbinary$|blob$/;
+
 const mysql: Rules = {
   look: `SELECT ${FACTS}, c.is_nullable AS "nullable",
   CONCAT_WS(' ', ${OFFSETS}) AS "offsets", (${ENGINE}) AS "engine"
@@ -112,35 +103,27 @@ FROM information_schema.columns c WHERE ${PLACE}
 AND 'BASE TABLE' = (SELECT max(table_type) FROM information_schema.tables WHERE ${PLACE})`,
   unique: `SELECT index_name AS "index", column_name AS "name"
 FROM information_schema.statistics WHERE ${PLACE} AND non_unique = 0`,
-  placeOf(table) {
-    const parts = table.replaceAll('"', '').split('.');
-    return [parts.length > 1 ? (parts[0] as string) : null, parts.at(-1) as string];
+  placeOf: partsOf,
+  faultsIn(row, { kind, room = 0 }) {
+    const moment = kind === 'moment' || kind === 'shown';
+    const summer = row.type === 'timestamp' && new Set(String(row.offsets).split(' ')).size > 1;
+    const bytes = kind === 'bytes' || kind === 'sorted';
+    const binary = room > 65_535 ? 'mediumblob' : `varbinary(${room})`;
+    const short = isShort(row, room);
+    return [
+      [
+        moment && summer,
+        'depends on the time zone of each session, which has summer time',
+        'datetime(6)',
+      ],
+      [kind === 'moment' && isRough(row), 'has no fractions of a second', 'datetime(6)'],
+      [kind === 'text' && short, 'is too short', `varchar(${room})`],
+      [bytes && !BINARY.test(String(row.type)), 'equates different texts', binary],
+      [bytes && short, 'is too short', binary],
+      [kind === 'bigint' && !isWhole(row), 'does not keep all numbers', 'bigint'],
+    ];
   },
-  faultIn(row, { kind, room = 0 }) {
-    switch (kind) {
-      case 'moment':
-      case 'shown': {
-        const type = 'datetime(6)';
-        if (row.type === 'timestamp' && new Set(String(row.offsets).split(' ')).size > 1) {
-          return { why: 'depends on the time zone of each session, which has summer time', type };
-        }
-        const rough = kind === 'moment' && isRough(row);
-        return rough ? { why: 'has no fractions of a second', type } : undefined;
-      }
-      case 'text':
-        return isShort(row, room) ? { why: 'is too short', type: `varchar(${room})` } : undefined;
-      case 'bytes':
-      case 'sorted': {
-        const type = room > 65_535 ? 'mediumblob' : `varbinary(${room})`;
-        if (!/^varbinary$|blob$/.test(String(row.type)))
-          return { why: 'equates different texts', type };
-        return isShort(row, room) ? { why: 'is too short', type } : undefined;
-      }
-      default:
-        return isWhole(row) ? undefined : { why: 'does not keep all numbers', type: 'bigint' };
-    }
-  },
-  mend: ({ name, nullable }, { type }) =>
+  mend: ({ name, nullable }, type) =>
     `MODIFY "${name}" ${type}${nullable === 'NO' ? ' NOT NULL' : ''}`,
 };
 
@@ -169,7 +152,7 @@ export async function checkColumns(
   table: string,
   needs: readonly ColumnNeed[],
 ): Promise<number | undefined> {
-  const { look, unique, placeOf, faultIn, mend } = RULES[connection.dialect];
+  const { look, unique, placeOf, faultsIn, mend } = RULES[connection.dialect];
   const place = placeOf(table);
   const ask = (sql: string): Promise<Row[]> => {
     const marks = sql.split('?').length - 1;
@@ -185,8 +168,10 @@ export async function checkColumns(
     rows.find((row) => nameIn(row) === column.toLowerCase());
   const faults = needs.flatMap((need) => {
     const row = rowOf(need);
-    const fault = row && faultIn(row, need);
-    return fault ? [{ says: `${need.column} ${fault.why}`, mends: mend(row, fault) }] : [];
+    const fault = row && faultsIn(row, need).find(([is]) => is);
+    if (!fault) return [];
+    const [, why, type] = fault;
+    return [{ says: `${need.column} ${why}`, mends: mend(row, type) }];
   });
   const [{ engine } = {}] = rows;
   if (typeof engine === 'string') {

@@ -26,15 +26,11 @@ export interface Database {
   clean?(text: string): string;
 }
 
-const blocked = new WeakSet<StoreError>();
+const blocked = new WeakSet<object>();
 
-/** Marks an error: a row was locked for too long, and nothing happened. */
-export function markBlocked(error: StoreError): void {
-  blocked.add(error);
-}
-
+/** Whether a row was locked for too long, and nothing happened. */
 export function isBlocked(error: unknown): boolean {
-  return typeof error === 'object' && blocked.has(error as StoreError);
+  return blocked.has(error as object);
 }
 
 export function judgeAs(database: Database, error: unknown, during: 'open' | 'call'): Judgement {
@@ -53,7 +49,7 @@ export function judgeAs(database: Database, error: unknown, during: 'open' | 'ca
     retryable: found.retryable || (!failure && during === 'call'),
     outcome: unknown && during === 'call' ? 'unknown' : 'failed',
   });
-  if (failure?.reason === 'lock-timeout') markBlocked(judged);
+  if (failure?.reason === 'lock-timeout') blocked.add(judged);
   return { error: judged, broken: !failure || failure.broken === true, mute: found.mute };
 }
 

@@ -33,15 +33,12 @@ export function mysql(given: Mysql): SqlSender {
   return {
     dialect: 'mysql',
     rows: send,
-    count: async (sql, values) => {
-      const { affectedRows } = (await send(sql, values)) as { readonly affectedRows?: unknown };
-      return affectedRows;
-    },
+    count: async (sql, values) => ((await send(sql, values)) as ClientAnswer).affectedRows,
     begun: async () => {
-      if (isBegun(connection.info?.status ?? AUTOCOMMIT)) return true;
+      if (isBegun(connection.info?.status)) return true;
       // A statement that does nothing, for the flags of its reply.
       const { serverStatus } = (await send('DO 0')) as { readonly serverStatus?: number };
-      return isBegun(serverStatus ?? connection.info?.status ?? AUTOCOMMIT);
+      return isBegun(serverStatus ?? connection.info?.status);
     },
   };
 }
@@ -87,7 +84,7 @@ function promising<T extends Mysql>(client: T): T {
 }
 
 /** Without autocommit, the next statement begins a transaction. */
-function isBegun(status: number): boolean {
+function isBegun(status: number = AUTOCOMMIT): boolean {
   return (status & IN_TRANSACTION) !== 0 || (status & AUTOCOMMIT) === 0;
 }
 

@@ -42,6 +42,12 @@ export function quote(name: string, what: string): string {
   throw new UsageError(`${what} must have a plain name (${good}), not ${show(name)}.`);
 }
 
+/** The schema, if it is named, and the name of a table as it stands in statements. */
+export function partsOf(table: string): [schema: string | null, name: string] {
+  const [name = '', schema = null] = table.replaceAll('"', '').split('.').reverse();
+  return [schema, name];
+}
+
 export interface Piece {
   readonly sql: string;
   readonly values: readonly Value[];

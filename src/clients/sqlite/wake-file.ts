@@ -19,9 +19,9 @@
  * What would break it: a second look at a path after its file was opened; a sender that keeps a
  * file open, since it would write into a removed one.
  */
-import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { randomId } from '../../base/random-id.ts';
 
 export type WatchFile = (
   path: string,
@@ -60,7 +60,7 @@ const SAFELY: number = (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK
 
 export class WakeFile {
   /** The end of the file's name. */
-  readonly address: string = randomAddress();
+  readonly address: string = randomId().slice(0, 16);
   readonly #parts: WakeFileParts;
   #path = '';
   #fd: number | undefined;
@@ -208,7 +208,7 @@ export class WakeFile {
   /** Makes a file for all users of the database; it is complete before it gets its final name. */
   #make(path: string): void {
     const mode = fs.statSync(this.#parts.database()).mode & 0o666;
-    const first = this.#pathOf(randomAddress());
+    const first = this.#pathOf(randomId().slice(0, 16));
     const fd = fs.openSync(first, O_RDWR | O_CREAT | O_EXCL, mode);
     try {
       fs.writeSync(fd, MARK);
@@ -251,10 +251,6 @@ function openMarked(path: string): number {
   if (start.equals(MARK)) return fd;
   fs.closeSync(fd);
   throw Object.assign(new Error('This file is not one of Holdfast.'), { code: 'not ours' });
-}
-
-function randomAddress(): string {
-  return randomBytes(8).toString('hex');
 }
 
 function codeOf(error: unknown): string {

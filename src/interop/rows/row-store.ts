@@ -24,19 +24,14 @@ import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import { checkColumns } from '../../clients/sql/columns.ts';
 import { connectionOf, type SqlConnection } from '../../clients/sql/connection.ts';
 import { storeErrorOf } from '../../clients/sql/errors.ts';
+import type { Piece } from '../../clients/sql/sql.ts';
 import { permanentFailure } from '../../contract/errors.ts';
 import { EXPIRED, REFUSED } from '../../contract/gone.ts';
 import type { Claim, ClaimStatus, HeldStatus, Queue, Store, Traits } from '../../contract/store.ts';
 import { each } from '../../stores/batch.ts';
 import { OwnTombstones } from '../../stores/own-tombstones.ts';
 import { needsOf, type RowLayout } from './layout.ts';
-import {
-  ANOTHER_ZONE,
-  type RowClaim,
-  type RowStatement,
-  type RowStatements,
-  statementsFor,
-} from './statements.ts';
+import { ANOTHER_ZONE, type RowClaim, type RowStatements, statementsFor } from './statements.ts';
 
 export interface RowStoreOptions {
   /**
@@ -234,7 +229,7 @@ export class ForeignRowStore implements Store {
     return { holder: String(row.holder), leftMs: Number(row.left) };
   }
 
-  #write({ sql, values }: RowStatement): Promise<number> {
+  #write({ sql, values }: Piece): Promise<number> {
     return this.#send(() => this.#connection.count(sql, values));
   }
 

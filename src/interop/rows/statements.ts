@@ -7,13 +7,8 @@
  * A `TIMESTAMP` of MySQL is read in the zone of each session, and a pool's sessions may differ. So
  * the session's offset is in its statements: with another one they fail, before they write.
  */
-import type { Dialect } from '../../clients/sql/sql.ts';
+import type { Dialect, Piece } from '../../clients/sql/sql.ts';
 import type { RowLayout } from './layout.ts';
-
-export interface RowStatement {
-  readonly sql: string;
-  readonly values: readonly unknown[];
-}
 
 /** The row of one lock, and who wants it. */
 export interface RowClaim {
@@ -24,13 +19,13 @@ export interface RowClaim {
 /** All spans are in ms from the database's now. */
 export interface RowStatements {
   /** The first that writes a row has taken the lock; a lease that ended before `deadMs` is over. */
-  take(place: RowClaim, untilMs: number, deadMs: number): readonly RowStatement[];
+  take(place: RowClaim, untilMs: number, deadMs: number): readonly Piece[];
   /** The holder, and how many ms are left. */
-  look(key: readonly string[]): RowStatement;
+  look(key: readonly string[]): Piece;
   /** Gives the row this holder until then, if its lease ends after `aliveMs`. */
-  update(place: RowClaim, to: string, untilMs: number, aliveMs: number): RowStatement;
+  update(place: RowClaim, to: string, untilMs: number, aliveMs: number): Piece;
   /** On the same condition; without one, whatever its end. */
-  remove(place: RowClaim, aliveMs?: number): RowStatement;
+  remove(place: RowClaim, aliveMs?: number): Piece;
 }
 
 const NOW: Readonly<Record<Dialect, string>> = {

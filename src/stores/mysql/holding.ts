@@ -10,6 +10,7 @@
  * is as old as the statement.
  */
 import { literal } from '../../clients/mysql/connection.ts';
+import { CHANNEL } from '../sql/link.ts';
 import {
   BEGAN,
   FIRST_LINE,
@@ -23,7 +24,6 @@ import {
   wordOf,
 } from './fragments.ts';
 import { intact, type KnownHistory, WRITABLE } from './history.ts';
-import { CHANNEL } from './wake-session.ts';
 
 /** Numbers are greater than this one of 2001, and what tells of a wait is smaller. */
 const LEAST_NUMBER = 1e15;

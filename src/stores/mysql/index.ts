@@ -9,7 +9,6 @@ import { SqlRowStore } from '../sql/row-store.ts';
 import { Table } from '../sql/table.ts';
 import { checkPrefix } from './fragments.ts';
 import { sourceOf } from './source.ts';
-import { CHANNEL } from './wake-session.ts';
 
 export type { MysqlClient } from '../../clients/mysql/client.ts';
 export {
@@ -51,7 +50,7 @@ export function mysqlStore(client: MysqlClient, options: MysqlOptions = {}): Sto
     ...settings,
     name: 'mysql',
     lineage: `mysql:${prefix}`,
-    table: new Table({ link, channel: CHANNEL, maxTtlMs, fast: false, listOf: JSON.stringify }),
+    table: new Table({ link, maxTtlMs, fast: false, listOf: JSON.stringify }),
     clock: systemClock(),
   });
 }

@@ -15,12 +15,11 @@
  * What would break it: a proxy that gives the session to others while it holds a named lock; known
  * proxies do not.
  */
-import { afterInput } from '../../base/event-loop.ts';
-import { first, limited } from '../../clients/abortable.ts';
+import { abortable, first, limited } from '../../clients/abortable.ts';
 import { type ConnectMysql, literal, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
 import type { WireTerms } from '../../clients/wire.ts';
-import { LOOK } from '../sql/link.ts';
+import { CHANNEL, LOOK } from '../sql/link.ts';
 import { HELD_LINE, type MysqlTables, NEXT_LINE, NOW, wordOf } from './fragments.ts';
 
 /** Proxies send other SELECTs to replicas, where a named lock excludes no other session. */
@@ -29,7 +28,7 @@ export const ON_PRIMARY = 'FOR UPDATE';
 const WAIT_S = 1;
 /** How long the session may wait for its channel, in s. */
 const CHANNEL_S = 2;
-/** A wait that is so much too late is taken for dead, in ms. */
+/** How late a wait may be, in ms: then its connection is half-open, or the server stands still. */
 const LATE_MS = 3000;
 const CONNECT_MS = 5000;
 /** When to look again, where the wait had not begun, in ms. */
@@ -60,9 +59,6 @@ export interface WakeSession {
   look(connection: MysqlSession): Promise<void>;
   end(): void;
 }
-
-/** The channels of processes; an address follows. */
-export const CHANNEL = 'holdfast_';
 
 /** The listening session of a process, as the server finds it. */
 export function sessionOf(address: string): string {
@@ -104,7 +100,9 @@ export async function listen(parts: WakeSessionParts): Promise<WakeSession> {
     // Frees the names of earlier waits, which the channel is free with for a moment.
     const text = `SELECT RELEASE_ALL_LOCKS(), GET_LOCK(${literal(channel)}, 0),
   GET_LOCK(${begun()}, 0), GET_LOCK(${literal(gate)}, ${WAIT_S}) ${ON_PRIMARY}`;
-    const waiting = inTime(connection.query(text));
+    const waiting = limited(WAIT_S * 1000 + LATE_MS, [], (signal) =>
+      abortable(signal, connection.query(text)),
+    );
     received(LOOK);
     const [[, own, , opened] = []] = await waiting;
     // Either is NULL when rung, on MariaDB.
@@ -169,13 +167,4 @@ UNION ALL
 SELECT CONCAT_WS(' ', SUBSTRING_INDEX(message, ' ', 1), at,
   SUBSTRING(message, CHAR_LENGTH(SUBSTRING_INDEX(message, ' ', 1)) + 2))
 FROM ${news} WHERE address = ${literal(address)} AND at >= ${since}`;
-}
-
-/** Rejects if the connection is half-open, or the server stands still. */
-function inTime<T>(call: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const late = (): void => reject(new Error('ETIMEDOUT'));
-    const timer = setTimeout(() => afterInput(late), WAIT_S * 1000 + LATE_MS).unref();
-    call.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

@@ -1,6 +1,7 @@
 /** What several statements have in common; `l` is the row of a lock. */
 import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
+import { CHANNEL } from '../sql/link.ts';
 
 export type PostgresTables = Readonly<Record<'lock' | 'store' | 'witness' | 'kept', string>>;
 
@@ -9,9 +10,6 @@ export const NOW = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
 
 /** The same as the statement began: one value in all of it. */
 export const BEGAN = '(extract(epoch FROM statement_timestamp()) * 1000000)::bigint';
-
-/** The prefix of all channels; the address of a process follows. */
-export const CHANNEL = 'holdfast_';
 
 export function msUntil(time: string): string {
   return `ceil((${time} - ${NOW}) / 1000.0)`;

@@ -8,7 +8,7 @@ import { linkOf } from '../sql/link.ts';
 import { SQL, type SqlOptions, settingsOf } from '../sql/options.ts';
 import { SqlRowStore } from '../sql/row-store.ts';
 import { Table } from '../sql/table.ts';
-import { arrayOf, CHANNEL, checkSchema } from './fragments.ts';
+import { arrayOf, checkSchema } from './fragments.ts';
 import { sourceOf } from './source.ts';
 
 export type { PostgresClient } from '../../clients/postgres/client.ts';
@@ -57,7 +57,7 @@ export function postgresStore(client: PostgresClient, options: PostgresOptions =
     ...settings,
     name: 'postgres',
     lineage: `postgres:${schema}`,
-    table: new Table({ link, channel: CHANNEL, maxTtlMs, fast, listOf: arrayOf }),
+    table: new Table({ link, maxTtlMs, fast, listOf: arrayOf }),
     clock: systemClock(),
   });
 }

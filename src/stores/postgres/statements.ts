@@ -1,14 +1,10 @@
 /** All statements on the tables, each one transaction. */
+import { CHANNEL } from '../sql/link.ts';
 import { COLUMNS } from '../sql/row.ts';
-import { CHANNEL, DURABLE, NOW, type PostgresTables } from './fragments.ts';
+import { DURABLE, NOW, type PostgresTables } from './fragments.ts';
 import * as holding from './holding.ts';
 
 const READ = ['name', 'rev', ...COLUMNS].map((column) => `l.${column}`).join(', ');
-
-/** What a write sets, as JSON. */
-const WRITTEN = `last bigint, id text, number bigint, until bigint, ttl integer, kind text,
-  permits integer, capacity integer, tag text, holder text, ended text, ended_by bigint,
-  waiters integer, crowd text, tail bigint, state text`;
 
 /** By name; `schema` is quoted. */
 export function statementsOf(schema: string): Readonly<Record<string, string>> {
@@ -60,7 +56,7 @@ LEFT JOIN ${rows}`;
 function write({ lock }: PostgresTables, only: string): string {
   return `
 WITH asked AS MATERIALIZED (
-  SELECT * FROM json_to_recordset($1::json) AS a (name text, rev bigint, ${WRITTEN})
+  SELECT * FROM json_populate_recordset(NULL::${lock}, $1::json)
 ), free AS MATERIALIZED (
   SELECT l.name FROM ${lock} l JOIN asked a ON a.name = l.name AND a.rev = l.rev
   ORDER BY l.name FOR UPDATE OF l ${only}

@@ -12,6 +12,9 @@ export interface SqlWire extends Wire {
   call(statement: string, args: readonly string[]): Promise<readonly string[]>;
 }
 
+/** The prefix of the names of all channels; the address of a process follows. */
+export const CHANNEL = 'holdfast_';
+
 /** The message of a server that sends none: the statement `look` may find wakes. */
 export const LOOK = '';
 
@@ -95,7 +98,9 @@ export function linkOf(source: SqlSource): SqlLink {
           looks = false;
         });
       };
-      const received = (message: string): void => (message === LOOK ? look() : deliver(message));
+      // Where others may send messages, none of them makes this process look.
+      const received = (message: string): void =>
+        source.own && message === LOOK ? look() : deliver(message);
       return heartbeats.listen({ channel, received, resumed });
     },
     close: async () => {

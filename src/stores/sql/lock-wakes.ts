@@ -7,6 +7,7 @@ import { toText } from '../../clients/sql/name-text.ts';
 import type { Claim, ClaimStatus, Subscribed, Wake } from '../../contract/store.ts';
 import { Polling, type PollingParts } from '../polling.ts';
 import { Wakes } from '../wakes.ts';
+import { CHANNEL } from './link.ts';
 import { crowdOf } from './row.ts';
 import type { Table } from './table.ts';
 
@@ -16,7 +17,7 @@ export class LockWakes extends Wakes {
   readonly #polling: Polling;
 
   constructor(table: Table, clock: Clock, maxTtlMs: number) {
-    super(table.link, table.channel);
+    super(table.link, CHANNEL);
     this.#table = table;
     this.#maxTtlMs = maxTtlMs;
     this.#polling = new Polling({ clock, look: this.#look });

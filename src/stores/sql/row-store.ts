@@ -93,8 +93,7 @@ export class SqlRowStore implements Store {
     const asked = runs(claims, maxWaiters).map((claim) => {
       return { claim, tag: this.#wakes.tagOf(claim) };
     });
-    const leftMs = (ttlMs: number): number => since + ttlMs - clock.now();
-    const terms = { maxWaiters, trust, leftMs };
+    const terms = { maxWaiters, trust, sinceMs: clock.now() - since };
     const taken = await this.#table.take(asked, terms).catch(notIfBlocked);
     this.#sweeper.due();
     return this.#statuses(claims, { lane: 'claims', since }, taken, this.#enter);

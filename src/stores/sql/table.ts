@@ -23,8 +23,6 @@ import type { CallTerms, SqlLink, SqlWire } from './link.ts';
 
 export interface TableParts {
   readonly link: SqlLink;
-  /** The prefix of the names of all channels. */
-  readonly channel: string;
   readonly maxTtlMs: number;
   readonly fast: boolean;
   /** A list of values, as the database reads one. */
@@ -34,8 +32,8 @@ export interface TableParts {
 interface TakingTerms {
   readonly maxWaiters: number;
   readonly trust: boolean;
-  /** How much of a ttl is left since the claims were made, in ms. */
-  readonly leftMs: (ttlMs: number) => number;
+  /** How long ago the claims were made, in ms. */
+  readonly sinceMs: number;
 }
 
 /** How often a loss of data is recorded for one read. */
@@ -50,7 +48,6 @@ const CLAIMS = { lane: 'claims' } as const;
 
 export class Table implements Rows {
   readonly link: SqlLink;
-  readonly channel: string;
   readonly #parts: TableParts;
   /** Names behind whose holder others wait, as far as known. */
   readonly #crowded = new Set<string>();
@@ -60,7 +57,6 @@ export class Table implements Rows {
   constructor(parts: TableParts) {
     this.#parts = parts;
     this.link = parts.link;
-    this.channel = parts.channel;
   }
 
   /** No claim is known to wait for this lock: the quicker statements may do. */
@@ -88,26 +84,24 @@ export class Table implements Rows {
    */
   async take(
     asked: readonly TaggedClaim[],
-    { maxWaiters, trust, leftMs }: TakingTerms,
+    { maxWaiters, trust, sinceMs }: TakingTerms,
   ): Promise<ReadonlyMap<string, ClaimStatus>> {
     const runs = grouped(asked, ({ claim }) => toText(claim.resource));
     const [[first] = [], ...more] = runs.values();
     if (!first) return new Map();
-    const withinMs = leftMs(shortest(asked.map(({ claim }) => claim)));
+    const withinMs = shortest(asked.map(({ claim }) => claim)) - sinceMs;
     const rows = [...runs.values()].flatMap((run) => run.map((each, i) => termsOf(each, i + 1)));
     const args = [...this.#lists(rows), trust ? 't' : 'f', ...this.#known, String(maxWaiters)];
     const call = more.length > 0 ? 'take_all' : 'take';
     const lines = await this.link.call(call, args, { ...CLAIMS, withinMs });
-    if (asked.length === 1) this.#noteCrowd(first.claim.resource, lines);
+    if (asked.length === 1) this.#noteCrowd(toText(first.claim.resource), lines);
     return new Map(lines.flatMap((line) => takenIn(line, runs)));
   }
 
   /** From what a statement says of one claim: whether it took the row, and none waits behind it. */
-  #noteCrowd(resource: string, lines: readonly string[]): void {
-    const [line = ''] = lines;
-    const alone = line.split(' ', 3)[2] === '0';
-    if (alone) this.#crowded.delete(toText(resource));
-    else note(this.#crowded, toText(resource));
+  #noteCrowd(name: string, [line = '']: readonly string[]): void {
+    if (line.split(' ', 3)[2] === '0') this.#crowded.delete(name);
+    else note(this.#crowded, name);
   }
 
   /** A list of the nth values of all rows, for each n. */
@@ -145,7 +139,8 @@ export class Table implements Rows {
     const args = one ? only : this.#lists(rows);
     const terms = { lane: 'releases', withinMs: shortest(claims) } as const;
     const ids = await this.link.call(one ? 'leave' : 'leave_all', args, terms);
-    if (one) this.#noteCrowd(claims[0]?.resource ?? '', ids);
+    // If none was known to wait, `leave_free` did nothing.
+    if (one) note(this.#crowded, String(only[0]));
     return new Map(ids.map((id) => [id, true]));
   }
 

@@ -15,7 +15,7 @@
  * is voided, but none keeps more life than its TTL, which changes nothing for a live one.
  * What would break it: a base kept in memory, so every step reads or compares it in the file.
  */
-import { randomBytes } from 'node:crypto';
+import { randomId } from '../../base/random-id.ts';
 import type { FileConnection } from '../../clients/sqlite/connection.ts';
 import type { Machine } from '../../clients/sqlite/machine.ts';
 import { permanentFailure } from '../../contract/errors.ts';
@@ -98,7 +98,7 @@ export function checkLayout(connection: FileConnection, layouts: readonly Layout
 
 function create(connection: FileConnection, { machine, layouts }: Newcomer): string {
   for (const { sql } of layouts) connection.exec(sql);
-  const lineage = `sqlite:${randomBytes(8).toString('hex')}`;
+  const lineage = `sqlite:${randomId().slice(0, 16)}`;
   const insert = `INSERT INTO holdfast_meta (one, layout, oldest, lineage, boot, time_space,
     booted_us, base, highest, wall) VALUES (1, ?, ?, ?, '', '', 0, 0, 0, 0)`;
   connection.run(insert, layouts.length, oldestOf(layouts), lineage);

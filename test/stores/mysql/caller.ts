@@ -7,7 +7,6 @@ import { connectLike } from '../../../src/clients/mysql/client.ts';
 import type { ConnectMysql, MysqlSession } from '../../../src/clients/mysql/connection.ts';
 import type { Store } from '../../../src/contract/store.ts';
 import { sourceOf } from '../../../src/stores/mysql/source.ts';
-import { CHANNEL } from '../../../src/stores/mysql/wake-session.ts';
 import { linkOf, type SqlWire } from '../../../src/stores/sql/link.ts';
 import { SqlRowStore } from '../../../src/stores/sql/row-store.ts';
 import { Sweeper } from '../../../src/stores/sql/sweeper.ts';
@@ -67,7 +66,7 @@ export class World {
 
   #table(maxTtlMs: number): Table {
     const link = linkOf(sourceOf(this.#connect, { prefix: PREFIX, maxTtlMs }));
-    return new Table({ link, channel: CHANNEL, maxTtlMs, fast: false, listOf: JSON.stringify });
+    return new Table({ link, maxTtlMs, fast: false, listOf: JSON.stringify });
   }
 
   store({ maxTtl: maxTtlMs, trust, maxWaiters = 100 }: Settings & { maxWaiters?: number }): Store {

@@ -23,7 +23,7 @@ export async function sweep({ url }: PostgresServer, idleMs?: number): Promise<v
   const known = { maxTtlMs: 30_000, fast: false };
   const opening = { ...known, schema: 'holdfast', warnings: new Warnings() };
   const link = linkOf(sourceOf(connectLike(new Pool({ connectionString: url })), opening));
-  const table = new Table({ ...known, link, channel: 'holdfast_', listOf: arrayOf });
+  const table = new Table({ ...known, link, listOf: arrayOf });
   await new Sweeper(systemClock(), table).sweep(idleMs);
   await link.close();
 }

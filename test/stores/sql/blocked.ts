@@ -1,9 +1,6 @@
-import { markBlocked } from '../../../src/clients/sql/judge.ts';
-import { temporaryFailure } from '../../../src/contract/errors.ts';
+import { judge } from '../../../src/clients/postgres/errors.ts';
 
 /** What a database answers where another session keeps the row. */
 export function blocked(): Error {
-  const error = temporaryFailure('Another session keeps the row.');
-  markBlocked(error);
-  return error;
+  return judge({ severity: 'ERROR', code: '55P03' }, 'call').error;
 }

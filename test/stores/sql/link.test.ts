@@ -8,20 +8,30 @@ import type { Table } from '../../../src/stores/sql/table.ts';
 
 type Answer = (lines: readonly string[]) => void;
 
-/** Of each session that was opened, the calls that have no answer yet. */
-function scene(): { readonly link: SqlLink; readonly asked: Map<string, Answer>[] } {
+interface Scene {
+  readonly link: SqlLink;
+  /** Of each session that was opened, the calls that have no answer yet. */
+  readonly asked: Map<string, Answer>[];
+  readonly send: (message: string) => void;
+}
+
+function scene(parts: Partial<SqlSource> = {}): Scene {
+  let send = (_message: string): void => {};
   const asked: Map<string, Answer>[] = [];
   const source: SqlSource = {
     ...SQL_SERVER,
+    ...parts,
     judge: () => ({
       broken: true,
       error: new StoreError('over', { retryable: true, outcome: 'unknown' }),
     }),
-    async open() {
+    async open({ received }) {
+      send = received;
       const calls = new Map<string, Answer>();
       asked.push(calls);
       return {
         call: (statement) => new Promise((answer) => calls.set(statement, answer)),
+        listen: async () => {},
         ping: async () => {},
         unref: () => {},
         close: () => {},
@@ -30,7 +40,7 @@ function scene(): { readonly link: SqlLink; readonly asked: Map<string, Answer>[
   };
   const link = linkOf(source);
   onTestFinished(() => link.close());
-  return { link, asked };
+  return { link, asked, send: (message) => send(message) };
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -81,4 +91,18 @@ test('a sweep delays no claim, and rests for most of the time', async () => {
   expect([...(sweeping?.keys() ?? [])]).toEqual(['sweep']);
   sweeping?.get('sweep')?.([]);
   await swept;
+});
+
+test.each([
+  ['of a server that has none of its own is a look', { own: true }, ['look']],
+  ['of a server that others may send with is none', {}, []],
+])('an empty message %s', async (_, parts, statements) => {
+  const { link, asked, send } = scene(parts);
+  await link.listen(
+    'c',
+    () => {},
+    () => {},
+  );
+  send('');
+  expect([...(asked[0]?.keys() ?? [])]).toEqual(statements);
 });

@@ -18,7 +18,7 @@ type Call = (statement: string, args: readonly string[], terms: CallTerms) => re
 function storeOn(replyTo: Call, clock = new FakeClock()): SqlRowStore {
   const call: SqlLink['call'] = (...asked) => Answer.of(() => replyTo(...asked));
   const link = { call } as SqlLink;
-  const parts = { link, channel: 'rows_', maxTtlMs: 30_000, fast: false, listOf: JSON.stringify };
+  const parts = { link, maxTtlMs: 30_000, fast: false, listOf: JSON.stringify };
   return new SqlRowStore({ ...PARTS, table: new Table(parts), clock });
 }
 

@@ -33,8 +33,8 @@ export const SQL_FAULTS: Faults = {
   },
   'postgres: each statement of a claim has the whole ttl for its turn': {
     ...rowStore,
-    find: 'since + ttlMs - clock.now()',
-    replace: '0 * since + ttlMs',
+    find: 'sinceMs: clock.now() - since',
+    replace: 'sinceMs: 0 * (clock.now() - since)',
     why: 'a claim that was given up is made after the tombstone of its release, for nobody',
     by: inTest(
       'test/stores/sql/row-store.test.ts',
