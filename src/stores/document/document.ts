@@ -22,7 +22,8 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { sleep, timers } from '../../base/clock.ts';
-import { StoreError, toStoreError } from '../../contract/errors.ts';
+import { isLockError } from '../../base/errors.ts';
+import { type StoreError, toStoreError } from '../../contract/errors.ts';
 import type { ClaimStatus } from '../../contract/store.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import type { Entry } from '../../queue/state.ts';
@@ -160,7 +161,7 @@ export class Document {
         .put(key, draft.text, { onto: found.version, limitMs })
         .catch((error: unknown) => toStoreError(error));
       this.#known = undefined;
-      if (wrote instanceof StoreError) return this.#refuse(draft.asks, wrote);
+      if (isLockError(wrote)) return this.#refuse(draft.asks, wrote);
       if (typeof wrote === 'object') {
         const { version } = wrote;
         if (version !== undefined) this.#known = { text: draft.text, version, upTo: 0 };
