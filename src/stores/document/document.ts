@@ -23,7 +23,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { sleep, timers } from '../../base/clock.ts';
 import { isLockError } from '../../base/errors.ts';
-import { type StoreError, toStoreError } from '../../contract/errors.ts';
+import { toStoreError } from '../../contract/errors.ts';
 import type { ClaimStatus } from '../../contract/store.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import type { Entry } from '../../queue/state.ts';
@@ -131,7 +131,10 @@ export class Document {
   /** Never rejects. */
   async #work(): Promise<void> {
     while (!this.#asks.isEmpty) {
-      await this.#write().catch((error) => this.#refuse(this.#asks.all, toStoreError(error)));
+      await this.#write().catch((error) => {
+        this.#known = undefined;
+        this.#asks.refuse(this.#asks.all, toStoreError(error));
+      });
     }
     this.#writing = false;
   }
@@ -161,7 +164,7 @@ export class Document {
         .put(key, draft.text, { onto: found.version, limitMs })
         .catch((error: unknown) => toStoreError(error));
       this.#known = undefined;
-      if (isLockError(wrote)) return this.#refuse(draft.asks, wrote);
+      if (isLockError(wrote)) return this.#asks.refuse(draft.asks, wrote);
       if (typeof wrote === 'object') {
         const { version } = wrote;
         if (version !== undefined) this.#known = { text: draft.text, version, upTo: 0 };
@@ -248,10 +251,5 @@ export class Document {
     timers.queueMicrotask(() => {
       for (const [entry, status] of woken) this.#parts.wake(entry, status, queue);
     });
-  }
-
-  #refuse(asks: readonly Ask[], error: StoreError): void {
-    this.#known = undefined;
-    this.#asks.refuse(asks, error);
   }
 }
