@@ -141,12 +141,14 @@ export class Document {
 
   /** One step of all that wait. @throws StoreError if the document cannot be read. */
   async #write(): Promise<void> {
-    const { service, clock } = this.#parts;
+    const { service, clock, heading } = this.#parts;
+    const key = heading.resource;
     let doubtful: Draft | undefined;
     for (let tries = 0; !this.#asks.isEmpty; tries++) {
       const { limitMs } = this.#asks;
       if (this.#known && this.#isUnsure(this.#known)) this.#known = undefined;
-      const found = this.#known ?? (await this.#get(limitMs));
+      const upTo = this.#asks.count;
+      const found = this.#known ?? { ...(await service.get(key, limitMs)), upTo };
       const written = this.#read(found);
       if (doubtful && written.write === doubtful.write) {
         this.#known = found;
@@ -159,7 +161,6 @@ export class Document {
         continue;
       }
       const sentAt = clock.now();
-      const key = this.#parts.heading.resource;
       const wrote = await service
         .put(key, draft.text, { onto: found.version, limitMs })
         .catch((error: unknown) => toStoreError(error));
@@ -174,16 +175,10 @@ export class Document {
         doubtful = draft;
         this.#asks.doubt(draft.asks, draft.answers);
       }
-      this.#asks.refuseOverdue(clock.now(), `'${key}' in ${this.#parts.heading.service}`);
+      this.#asks.refuseOverdue(clock.now(), `'${key}' in ${heading.service}`);
       const longest = Math.min((clock.now() - sentAt) * 2 ** tries, LONGEST_PAUSE_MS);
       await sleep(clock, clock.random() * longest);
     }
-  }
-
-  async #get(limitMs: number): Promise<KnownDocument> {
-    const upTo = this.#asks.count;
-    const { service, heading } = this.#parts;
-    return { ...(await service.get(heading.resource, limitMs)), upTo };
   }
 
   /** True if a claim may have ended by now: a reply with the time shows whether it has. */
