@@ -8,9 +8,12 @@ const tags: string[] = [];
 let tried = 0;
 
 export function slotOf(key: string): number {
-  const open = key.indexOf('{');
-  const close = open === -1 ? -1 : key.indexOf('}', open + 1);
-  return crc16(close > open + 1 ? key.slice(open + 1, close) : key) % SLOTS;
+  return crc16(tagIn(key) ?? key) % SLOTS;
+}
+
+/** The text in the first braces of a key; undefined if there is none. */
+export function tagIn(key: string): string | undefined {
+  return /^[^{]*\{([^}]+)\}/.exec(key)?.[1];
 }
 
 /** A short text in this slot: a key with `{tag}` in it is there as well. */

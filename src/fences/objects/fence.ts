@@ -112,8 +112,8 @@ function entryOf<T>(
       }
       if (!put.found) throw over(token, 0n, 'The object was deleted.');
       const late = documentIn<T>(put.found.text, key);
-      if (late.mark?.entry !== mark.entry || late.mark.seq <= known.mark.seq) {
-        if (late.mark && late.mark.entry !== mark.entry) throw enteredSince(token, late.mark);
+      if (late.mark && late.mark.entry !== mark.entry) throw enteredSince(token, late.mark);
+      if (!late.mark || late.mark.seq <= known.mark.seq) {
         throw over(token, 0n, 'Something wrote the object without passing the fence.');
       }
       // An earlier write of this entry, whose reply was lost.

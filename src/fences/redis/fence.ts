@@ -20,7 +20,7 @@ import { refuseKeyPrefix } from '../../clients/redis/check-client.ts';
 import { linkOf, type RedisClient } from '../../clients/redis/client.ts';
 import { refusalCode } from '../../clients/redis/errors.ts';
 import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
-import { slotOf, tagOf } from '../../clients/redis/slots.ts';
+import { slotOf, tagIn, tagOf } from '../../clients/redis/slots.ts';
 import type { FencingToken } from '../../contract/token.ts';
 import { type Fence, fenced, fenceOf } from '../fence.ts';
 import { enteredSince, over, type SeenToken, stale } from '../rule.ts';
@@ -121,9 +121,7 @@ function checkTag(tag: unknown): string {
 
 /** A key with this tag is in the slot of the key that has the resource's name. */
 function ownTag(resource: string): string {
-  const open = resource.indexOf('{');
-  const close = open === -1 ? -1 : resource.indexOf('}', open + 1);
-  const tag = close > open + 1 ? resource.slice(open + 1, close) : resource;
+  const tag = tagIn(resource) ?? resource;
   return tag.includes('}') ? tagOf(slotOf(resource)) : tag;
 }
 

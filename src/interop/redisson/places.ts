@@ -1,6 +1,7 @@
 /** Redisson's keys and channels, and ours beside them. */
 import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
+import { tagIn } from '../../clients/redis/slots.ts';
 import type { Claim, Kind } from '../../contract/store.ts';
 import { PlainPlaces } from '../../stores/redis/places.ts';
 
@@ -64,8 +65,7 @@ export class RedissonPlaces extends PlainPlaces {
       });
     }
     // Redisson's other keys would be in another slot, as they are for Redisson itself.
-    const open = key.indexOf('{');
-    if (this.many && open !== -1 && key.indexOf('}', open) <= open + 1) {
+    if (this.many && key.includes('{') && tagIn(key) === undefined) {
       throw new UsageError(`A brace in ${show(key)} must be closed, in a cluster.`, { resource });
     }
     return key;

@@ -22,7 +22,8 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { sleep, timers } from '../../base/clock.ts';
-import { StoreError, toStoreError } from '../../contract/errors.ts';
+import { isLockError } from '../../base/errors.ts';
+import { toStoreError } from '../../contract/errors.ts';
 import type { ClaimStatus } from '../../contract/store.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import type { Entry } from '../../queue/state.ts';
@@ -130,19 +131,24 @@ export class Document {
   /** Never rejects. */
   async #work(): Promise<void> {
     while (!this.#asks.isEmpty) {
-      await this.#write().catch((error) => this.#refuse(this.#asks.all, toStoreError(error)));
+      await this.#write().catch((error) => {
+        this.#known = undefined;
+        this.#asks.refuse(this.#asks.all, toStoreError(error));
+      });
     }
     this.#writing = false;
   }
 
   /** One step of all that wait. @throws StoreError if the document cannot be read. */
   async #write(): Promise<void> {
-    const { service, clock } = this.#parts;
+    const { service, clock, heading } = this.#parts;
+    const key = heading.resource;
     let doubtful: Draft | undefined;
     for (let tries = 0; !this.#asks.isEmpty; tries++) {
       const { limitMs } = this.#asks;
       if (this.#known && this.#isUnsure(this.#known)) this.#known = undefined;
-      const found = this.#known ?? (await this.#get(limitMs));
+      const upTo = this.#asks.count;
+      const found = this.#known ?? { ...(await service.get(key, limitMs)), upTo };
       const written = this.#read(found);
       if (doubtful && written.write === doubtful.write) {
         this.#known = found;
@@ -155,12 +161,11 @@ export class Document {
         continue;
       }
       const sentAt = clock.now();
-      const key = this.#parts.heading.resource;
       const wrote = await service
         .put(key, draft.text, { onto: found.version, limitMs })
         .catch((error: unknown) => toStoreError(error));
       this.#known = undefined;
-      if (wrote instanceof StoreError) return this.#refuse(draft.asks, wrote);
+      if (isLockError(wrote)) return this.#asks.refuse(draft.asks, wrote);
       if (typeof wrote === 'object') {
         const { version } = wrote;
         if (version !== undefined) this.#known = { text: draft.text, version, upTo: 0 };
@@ -170,16 +175,10 @@ export class Document {
         doubtful = draft;
         this.#asks.doubt(draft.asks, draft.answers);
       }
-      this.#asks.refuseOverdue(clock.now(), `'${key}' in ${this.#parts.heading.service}`);
+      this.#asks.refuseOverdue(clock.now(), `'${key}' in ${heading.service}`);
       const longest = Math.min((clock.now() - sentAt) * 2 ** tries, LONGEST_PAUSE_MS);
       await sleep(clock, clock.random() * longest);
     }
-  }
-
-  async #get(limitMs: number): Promise<KnownDocument> {
-    const upTo = this.#asks.count;
-    const { service, heading } = this.#parts;
-    return { ...(await service.get(heading.resource, limitMs)), upTo };
   }
 
   /** True if a claim may have ended by now: a reply with the time shows whether it has. */
@@ -247,10 +246,5 @@ export class Document {
     timers.queueMicrotask(() => {
       for (const [entry, status] of woken) this.#parts.wake(entry, status, queue);
     });
-  }
-
-  #refuse(asks: readonly Ask[], error: StoreError): void {
-    this.#known = undefined;
-    this.#asks.refuse(asks, error);
   }
 }

@@ -37,10 +37,9 @@ export interface Form extends Scripts {
 }
 
 const INCLUDED = { clock, record, functions, queue, join, kept, 'hand-off': handOff };
-const PARTS: ReadonlyMap<string, string> = new Map(Object.entries(INCLUDED));
 
 function script(source: string): Script {
-  const include = (_: string, part: string): string => PARTS.get(part) ?? '';
+  const include = (_: string, part: string): string => INCLUDED[part as keyof typeof INCLUDED];
   const text = source.replace(/^ *-- include (\S+)\.lua$/gm, include);
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }

@@ -94,24 +94,23 @@ export class Hazards {
   }
 }
 
-function hazardsIn(info: Info): readonly Hazard[] {
-  const found: Hazard[] = [];
+function* hazardsIn(info: Info): Generator<Hazard> {
   const policy = info.get('maxmemory_policy');
   if (!info.has('master_replid')) {
     const message =
       'The server does not tell its replication id, so the store notices a loss of data by less' +
       ' certain signs, or not at all: then it grants nothing.';
-    found.push(['HOLDFAST_UNKNOWN_SERVER', message]);
+    yield ['HOLDFAST_UNKNOWN_SERVER', message];
   }
   if (Number.isNaN(Number.parseInt(info.get('redis_version') ?? '', 10))) {
     const message = 'The server does not say what it is, so locks on it may be unsafe.';
-    found.push(['HOLDFAST_UNKNOWN_SERVER', message]);
+    yield ['HOLDFAST_UNKNOWN_SERVER', message];
   }
   if (Number(info.get('maxmemory') ?? 0) > 0 && policy !== 'noeviction') {
     const message =
       `The server may evict locks (maxmemory-policy is ${policy}): two callers may then hold the` +
       ' same one. Use noeviction, or a server of its own for locks.';
-    found.push(['HOLDFAST_EVICTION', message]);
+    yield ['HOLDFAST_EVICTION', message];
   }
   // A primary of a cluster stops by itself when it is cut off.
   const alone = info.get('cluster_enabled') !== '1' && !info.has('min_slaves_good_slaves');
@@ -119,9 +118,8 @@ function hazardsIn(info: Info): readonly Hazard[] {
     const message =
       'A primary that is cut off from its replicas keeps granting, beside the one promoted' +
       ' in its place. Set min-replicas-to-write 1 on the server, so that it stops.';
-    found.push(['HOLDFAST_SPLIT_PRIMARY', message]);
+    yield ['HOLDFAST_SPLIT_PRIMARY', message];
   }
-  return found;
 }
 
 function impossible(why: string): StoreError {

@@ -170,6 +170,14 @@ it.each([
   expect(status).toMatchObject({ state: 'error', error });
 });
 
+it('takes no write for done that a StoreError of another copy of the package refuses', async () => {
+  const error = { code: 'STORE', outcome: 'failed', retryable: false } as const;
+  const brand = { [Symbol.for('holdfast.error')]: true };
+  const put = () => Promise.reject(Object.assign(new Error('full'), error, brand));
+  const [status] = await bed(0, { put }).store.claim([claimOf()]);
+  expect(status).toMatchObject({ state: 'error', error });
+});
+
 it('refuses a text that goes by another clock, or that is damaged', async () => {
   const { shelf, open } = bed(0);
   await open().claim([claimOf()]);

@@ -258,12 +258,8 @@ export class ClusterLink implements RedisLink {
     for (const [where, channels] of this.#channels) {
       if (where === 'cluster' ? left : slots[where] !== before?.slots[where]) channels.move();
     }
-    this.#forget(now);
-  }
-
-  #forget(wanted: ReadonlySet<string | undefined>): void {
     for (const [address, connection] of this.#connections) {
-      if (wanted.has(address)) continue;
+      if (now.has(address)) continue;
       this.#connections.delete(address);
       // A caller that asks again reaches the successor.
       connection.close(refused('CLUSTERDOWN The server has left the cluster'));

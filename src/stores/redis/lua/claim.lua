@@ -35,17 +35,12 @@ if #rest > 0 then
   local function wholeQueue()
     -- include queue.lua
     local function enter(q, id, asked)
-      local late = buried(q, id)
-      if late then
-        settle(q)
-        return late
-      end
-      local own = find(q, id)
-      if own and own.expires <= now and not own.admitted then remove(q, own) end
       settle(q)
-      local head = q.head
-      own = find(q, id)
-      if own then return status(q, own) end
+      local late = buried(q, id)
+      if late then return late end
+      local head, own = q.head, find(q, id)
+      if own and (own.admitted or own.expires > now) then return status(q, own) end
+      if own then remove(q, own) end
       local claim = terms(id, sub(asked, 34))
       local occupied = head.count + head.waiters > 0
       if occupied and head.kind ~= claim.kind

@@ -152,18 +152,13 @@ end
 -- The first living waiter.
 local function front(q)
   local head = q.head
-  while head.first < head.next do
-    local claim = head.waiters > 0 and waiting(q, head.first)
-    if head.waiters == 0 then
-      head.first = head.next
-    elseif claim and claim.expires > now then
-      return claim
-    else
-      if claim then remove(q, claim) end
-      head.first = head.first + 1
-    end
-    q.changed = true
+  while head.waiters > 0 and head.first < head.next do
+    local claim = waiting(q, head.first)
+    if claim and claim.expires > now then return claim end
+    if claim then remove(q, claim) end
+    head.first, q.changed = head.first + 1, true
   end
+  if head.first < head.next then head.first, q.changed = head.next, true end
 end
 
 -- How a hold ended concerns claims admitted in the same step, or the next where none holds.
@@ -230,7 +225,7 @@ end
 local function ahead(q, claim)
   local head = q.head
   local before = claim.place - head.first
-  if before > head.waiters - 1 or head.next - head.first > head.waiters then
+  if head.next - head.first > head.waiters then
     before = before <= 32 and taken(q, head.first, claim.place - 1)
       or math.min(before, head.waiters - 1)
   end

@@ -33,6 +33,9 @@ if #rest > 0 then
       local head = q.head
       if claim.admitted and head.count == 1 then
         head.only, head.death, head.number = id, claim.expires, claim.number
+      elseif claim.admitted then
+        -- Sooner, if the clock was set back.
+        head.death = math.min(head.death, claim.expires)
       elseif claim.place == head.first then
         head.fore = claim.expires
       end

@@ -113,7 +113,8 @@ export const FENCE_FAULTS: Faults = {
   },
   'of objects, a write goes onto whatever is there': {
     ...fence,
-    find: 'if (late.mark?.entry !== mark.entry || late.mark.seq <= known.mark.seq) {',
+    find: `if (late.mark && late.mark.entry !== mark.entry) throw enteredSince(token, late.mark);
+      if (!late.mark || late.mark.seq <= known.mark.seq) {`,
     replace: 'if (!late.mark || late.mark.entry === mark.entry) {',
     why: 'an old holder writes after a new one has entered',
     by: inTest(...OBJECT_FENCE, 'fence: a holder that has only read already stops the older one'),

@@ -110,8 +110,8 @@ export const REDIS_FAULTS: Faults = {
   },
   'Redis: tombstones are not looked at': {
     ...claim,
-    find: 'if late then\n',
-    replace: 'if false then\n',
+    find: 'if late then return late end',
+    replace: '',
     why: 'a late copy of a claim takes the lock for nobody',
     by: inTest(IOREDIS, 'release: a claim that arrives after its release is refused for good'),
   },
