@@ -2,6 +2,7 @@
  * The clock of the server jumps. Ahead, claims end before their time and no client can know: two
  * do believe that they hold, the fence holds, and a warning is raised. Back, claims live longer.
  */
+import type { Claim } from 'holdfast/store';
 import { describe, expect } from 'vitest';
 import { claimOf, hasWaiter, inTurn, MAX_TTL_MS, TTL_MS } from '../../methods/faults/bed.ts';
 import { Fenced } from '../../methods/faults/fenced.ts';
@@ -20,7 +21,8 @@ const inBed = inTurn(() => new Bed());
 /** Long enough to look at two who believe, on the busiest machine. */
 const LONG_TTL_MS = paced(9000);
 
-const YEAR_MS = 366 * 86_400_000;
+const DAY_MS = 86_400_000;
+const YEAR_MS = 366 * DAY_MS;
 
 type Stepped = { readonly clock: SteppedClock; readonly server: RedisServer };
 
@@ -103,6 +105,25 @@ describe("a server's clock", () => {
     const next = await waiting;
     expect(lease.held).toBe(false);
     expect(next.takeover).toEqual({ reason: 'expired', token: lease.token });
+  });
+
+  inBed('jumps back: one of several that dies after a renewal holds for its TTL', async (bed) => {
+    const { clock, server } = await stepped(bed);
+    const store = bed.store(server);
+    const shares = { kind: 'permits', limit: 2, ttlMs: TTL_MS } as const;
+    const [dead, living, next] = [1, 2, 3].map(() => claimOf('pool', shares)) as [
+      Claim,
+      Claim,
+      Claim,
+    ];
+    await store.claim([dead, living]);
+    // Longer than a test may wait.
+    clock.step(-DAY_MS);
+    await store.renew([dead, living]);
+    await until('was its permit free', async () => {
+      await store.renew([living]);
+      return (await store.claim([next]))[0]?.state === 'held';
+    });
   });
 
   inBed('jumps back by a year in a quarantine, which begins anew at most', async (bed) => {
