@@ -149,8 +149,7 @@ it('random bytes never leave a request open, nor the process broken', async () =
   ];
   for (let n = 0; n < 300; n += 1) {
     const ask = asks[n % asks.length] as (typeof asks)[number];
-    const [{ status }] = await Promise.allSettled([ask()]);
-    expect(['fulfilled', 'rejected']).toContain(status);
+    await Promise.allSettled([ask()]);
   }
   expect(['connecting', 'connected', 'suspended']).toContain(session.state);
 });
