@@ -1,5 +1,5 @@
 /** Servers that may lose locks, or take none: noticed before the first grant, or typed. */
-import { isLockError, type Store } from 'holdfast';
+import type { Store } from 'holdfast';
 import { plainRedisStore, redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
@@ -181,20 +181,6 @@ describe('a key that is taken by something else', () => {
       message: expect.stringContaining('refused this claim alone'),
     });
     expect(await store.release([other!])).toEqual([false]);
-  });
-
-  onOwn('its lock fails at once, others go on', async (bed, server) => {
-    await server.command('SET', 'holdfast::bad', 'a text');
-    const locks = bed.patientLocks(server);
-    const [bad, good] = await Promise.allSettled([
-      locks.mutex('bad').acquire(),
-      locks.mutex('good').acquire(),
-    ]);
-    expect(good.status).toBe('fulfilled');
-    const { reason } = bad as PromiseRejectedResult;
-    expect(isLockError(reason, 'STORE')).toBe(true);
-    const message = expect.stringContaining('WRONGTYPE');
-    expect(reason).toMatchObject({ retryable: false, message });
   });
 
   onOwn('while a lease is held there: the holder is told by its clock', async (bed, server) => {
