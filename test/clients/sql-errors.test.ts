@@ -130,19 +130,17 @@ describe.each([
   ['PostgreSQL', POSTGRES],
   ['MySQL', MYSQL],
 ] as const)('%s', (_, { scheme, judge, answer, answers, breaks }) => {
-  describe('what the server answers', () => {
-    test.each(answers)('%s', (code, retryable, broken, outcome, advice) => {
-      const found = judge(answer(code), 'call');
-      const message = expect.stringMatching(advice);
-      expect(found.error).toMatchObject({ code: 'STORE', retryable, outcome, message });
-      expect(found.error.message).toContain(String(code));
-      expect(found.broken).toBe(broken);
-      expect(isBlocked(found.error)).toBe(['55P03', 1205].includes(code));
-      // Before anything was asked, nothing can have happened.
-      const opening = judge(answer(code), 'open').error;
-      expect(opening).toMatchObject({ retryable, outcome: 'failed', message });
-      expect(JSON.stringify([found.error, found.error.cause])).not.toContain(CANARY);
-    });
+  test.each(answers)('what the server answers: %s', (code, retryable, broken, outcome, advice) => {
+    const found = judge(answer(code), 'call');
+    const message = expect.stringMatching(advice);
+    expect(found.error).toMatchObject({ code: 'STORE', retryable, outcome, message });
+    expect(found.error.message).toContain(String(code));
+    expect(found.broken).toBe(broken);
+    expect(isBlocked(found.error)).toBe(['55P03', 1205].includes(code));
+    // Before anything was asked, nothing can have happened.
+    const opening = judge(answer(code), 'open').error;
+    expect(opening).toMatchObject({ retryable, outcome: 'failed', message });
+    expect(JSON.stringify([found.error, found.error.cause])).not.toContain(CANARY);
   });
 
   describe('what clients say of connections', () => {

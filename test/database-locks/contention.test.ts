@@ -1,6 +1,6 @@
 /** Many at once, at every isolation level that a lock is taken at: no change is lost. */
 import type { TransactionError } from 'holdfast';
-import { isRetryable, optimistic, rowLock, transactionLock } from 'holdfast/sql';
+import { isRetryable, optimistic, rowLock } from 'holdfast/sql';
 import { describe, expect, test } from 'vitest';
 import { PRODUCTS, useClient, useServer } from './bed.ts';
 import { LEVELS, numberLeft, on } from './clients.ts';
@@ -70,20 +70,6 @@ describe.each(PRODUCTS)('$name', (product) => {
     // Who fails once more was late behind one more of the others.
     const options = { table, key, version: 'version', attempts: WORKERS };
     await atOnce(() => optimistic<Stock>(client.db, options, ({ n }) => ({ n: n - 1 })));
-    expect(await numberLeft(client.db, key.id)).toBe(10 - WORKERS);
-  });
-
-  test('names exclude each other', async () => {
-    if (client.dialect === 'mysql') return;
-    const key = { id: 'sold by name' };
-    await client.transaction((tx) => rowLock(tx, { table, key }));
-    await atOnce(() =>
-      client.transaction(async (tx) => {
-        await transactionLock(tx, key.id);
-        const n = await numberLeft(tx, key.id);
-        await on(tx).count('UPDATE stock SET n = ? WHERE id = ?', [n - 1, key.id]);
-      }),
-    );
     expect(await numberLeft(client.db, key.id)).toBe(10 - WORKERS);
   });
 });

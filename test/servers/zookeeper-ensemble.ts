@@ -42,14 +42,14 @@ export class ZookeeperEnsemble {
     return found as ZookeeperServer;
   }
 
-  /** Waits until there are two, or as many as are wanted. */
-  async followers(count = 2): Promise<readonly ZookeeperServer[]> {
+  /** Waits until there are two. */
+  async followers(): Promise<readonly [ZookeeperServer, ZookeeperServer]> {
     let found: readonly ZookeeperServer[] = [];
     await until('enough followers', async () => {
       found = await this.#inMode('follower');
-      return found.length === count;
+      return found.length === 2;
     });
-    return found;
+    return found as [ZookeeperServer, ZookeeperServer];
   }
 
   /** Nothing gets from it to the others any more, nor back. Its clients reach it. */

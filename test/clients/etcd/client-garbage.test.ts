@@ -7,7 +7,8 @@ import { etcdStore } from 'holdfast/etcd';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
 import { frame } from '../../../src/clients/etcd/rpc-stream.ts';
-import { freePort, giveBack } from '../../servers/ports.ts';
+import { Chance } from '../../methods/simulation/chance.ts';
+import { listening } from '../../support/closing.ts';
 import { clientOf, Ear } from './scene.ts';
 
 const GRPC = { ':status': 200, 'content-type': 'application/grpc' };
@@ -20,22 +21,6 @@ const UNIMPLEMENTED = { 'grpc-status': '12', 'grpc-message': 'unknown service et
 function oldServer(): Server {
   const headers = { ...GRPC, ...UNIMPLEMENTED };
   return createServer().on('stream', (stream) => stream.respond(headers, { endStream: true }));
-}
-
-async function listening(server: Server): Promise<number> {
-  const port = await freePort();
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-  });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-    giveBack(port);
-  });
-  return port;
 }
 
 async function serverThat(answer: Answer): Promise<EtcdClient> {
@@ -217,18 +202,18 @@ describe('a server that', () => {
   });
 
   it('garbles its answers in any way makes nothing worse than an error', async () => {
-    let seed = 7;
-    const random = (below: number): number => {
-      seed = (seed * 48_271) % 2_147_483_647;
-      return seed % below;
-    };
+    const chance = new Chance(7);
     const good = Buffer.from('0a0a08c7b8a1a50310051805100118c0c407', 'hex');
     const client = await serverThat((stream) => {
-      const bytes = Buffer.from(good.subarray(0, 1 + random(good.length)));
-      for (let n = random(4); n >= 0; n--) bytes[random(bytes.length)] = random(256);
-      const framed = random(4) === 0 ? bytes : frame(bytes);
-      const cut = random(4) === 0 ? framed.subarray(0, random(framed.length)) : framed;
-      trailers(random(3) === 0 ? { 'grpc-status': String(random(20)) } : WELL, cut)(stream, '');
+      const bytes = Buffer.from(good.subarray(0, 1 + chance.below(good.length)));
+      for (let n = chance.below(4); n >= 0; n--)
+        bytes[chance.below(bytes.length)] = chance.below(256);
+      const framed = chance.below(4) === 0 ? bytes : frame(bytes);
+      const cut = chance.below(4) === 0 ? framed.subarray(0, chance.below(framed.length)) : framed;
+      trailers(chance.below(3) === 0 ? { 'grpc-status': String(chance.below(20)) } : WELL, cut)(
+        stream,
+        '',
+      );
     });
     let failures = 0;
     for (let n = 0; n < 100; n++) {

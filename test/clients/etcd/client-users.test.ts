@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { startEtcdCluster } from '../../servers/etcd-cluster.ts';
 import type { EtcdServer } from '../../servers/etcd-server.ts';
 import { closing } from '../../support/closing.ts';
+import { failureOf } from '../../support/failures.ts';
 import { until } from '../../support/until.ts';
 import { beginning, clientOf, Ear, hear, put, start, valuesOf } from './scene.ts';
 
@@ -35,13 +36,10 @@ describe.each(['etcd', 'etcd-3.5'] as const)('%s with users', (program) => {
     const server = await start({ program, users: USERS });
     const wrong = clientOf(addressOf(server, { ...ANN, password: 'wrong-secret' }));
     for (const request of [put(wrong, 'ann/k'), wrong.grant(1000), wrong.keepAlive(1n)]) {
-      const failure: Error = await request.then(
-        () => new Error('it succeeded'),
-        (error: Error) => error,
-      );
+      const failure = await failureOf<Error>(request);
       expect(failure).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
-      expect(failure.message).toMatch(/user name and password/);
-      expect(`${failure.stack} ${failure.cause}`).not.toContain('wrong-secret');
+      expect(failure?.message).toMatch(/user name and password/);
+      expect(`${failure?.stack} ${failure?.cause}`).not.toContain('wrong-secret');
     }
     const nobody = put(clientOf(server.url), 'ann/k');
     await expect(nobody).rejects.toMatchObject({ retryable: false, outcome: 'failed' });

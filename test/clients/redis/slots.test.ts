@@ -9,18 +9,13 @@ test.each([
   ['{foo}bar', 12_182],
   ['bar{foo}', 12_182],
   ['{foo}{bar}', 12_182],
-  ['foo{bar{baz}', slotOf('bar{baz')],
-  ['{}foo', slotOf('{}foo')],
-  ['foo{', slotOf('foo{')],
-  ['{user1000}.following', slotOf('user1000')],
+  ['foo{bar{baz}', 7907],
+  ['{}foo', 9500],
+  ['foo{', 7673],
+  ['{user1000}.following', 3443],
+  ['ключ', 10_303],
 ])('%s is in its slot', (key, slot) => {
   expect(slotOf(key)).toBe(slot % SLOTS);
-});
-
-test('an empty tag is none, and only the first one counts', () => {
-  expect(slotOf('{}foo')).not.toBe(slotOf('{}bar'));
-  expect(slotOf('{foo}{bar}')).toBe(slotOf('foo'));
-  expect(slotOf('ключ')).not.toBe(slotOf('клуч'));
 });
 
 test('every slot has a short tag', () => {

@@ -17,44 +17,40 @@ const SHORT = paced(2000);
 
 const proxied = (timeoutMs: number): Promise<Proxied> => startProxied(server.port, timeoutMs);
 
-describe('the session outlives', () => {
-  it('a connection that breaks in the middle of an answer', async () => {
-    const { proxy, session } = await proxied(LONG);
-    const heard = heardFrom(session);
-    await session.create('/big', { data: Buffer.alloc(50_000, 'x'), kind: 'ephemeral' });
-    proxy.toClient.set({ cutAfter: 20_000 });
-    await expect(session.getData('/big')).rejects.toMatchObject({
-      ...{ reason: 'CONNECTIONLOSS', outcome: 'unknown', retryable: true },
-    });
-    const { data } = await session.getData('/big');
-    expect(data.equals(Buffer.alloc(50_000, 'x'))).toBe(true);
-    expect(heard).toEqual(['suspended', 'reconnected']);
+it('the session outlives a connection that breaks in the middle of an answer', async () => {
+  const { proxy, session } = await proxied(LONG);
+  const heard = heardFrom(session);
+  await session.create('/big', { data: Buffer.alloc(50_000, 'x'), kind: 'ephemeral' });
+  proxy.toClient.set({ cutAfter: 20_000 });
+  await expect(session.getData('/big')).rejects.toMatchObject({
+    ...{ reason: 'CONNECTIONLOSS', outcome: 'unknown', retryable: true },
   });
+  const { data } = await session.getData('/big');
+  expect(data.equals(Buffer.alloc(50_000, 'x'))).toBe(true);
+  expect(heard).toEqual(['suspended', 'reconnected']);
 });
 
-describe('a silent path', () => {
-  it('costs the session when it lasts, by our own clock, before the server says so', async () => {
-    const { proxy, session } = await proxied(SHORT);
-    const heard = heardFrom(session);
-    await session.create('/held', { kind: 'ephemeral' });
-    const watcher = startSession(server.url);
-    const order: string[] = [];
-    await watcher.exists('/held', { watch: () => void order.push('gone at the server') });
-    session.listen(({ to }) => to === 'expired' && order.push('told here'));
-    proxy.set({ flow: 'swallow' });
-    const asked = session.create('/never', { timeoutMs: 20_000 });
-    await expect(asked).rejects.toMatchObject({ outcome: 'unknown' });
-    await untilState(session, 'expired');
-    await until('gone', async () => order.length === 2);
-    expect(order).toEqual(['told here', 'gone at the server']);
-    expect(heard).toEqual(['suspended', 'expired']);
-    // It stays over, whatever becomes of the path.
-    proxy.set();
-    await expect(session.exists('/')).rejects.toMatchObject({
-      ...{ reason: 'SESSIONEXPIRED', outcome: 'failed' },
-    });
-    expect(await watcher.exists('/never')).toBeUndefined();
+it('a lasting silence costs the session, by our own clock before the server says so', async () => {
+  const { proxy, session } = await proxied(SHORT);
+  const heard = heardFrom(session);
+  await session.create('/held', { kind: 'ephemeral' });
+  const watcher = startSession(server.url);
+  const order: string[] = [];
+  await watcher.exists('/held', { watch: () => void order.push('gone at the server') });
+  session.listen(({ to }) => to === 'expired' && order.push('told here'));
+  proxy.set({ flow: 'swallow' });
+  const asked = session.create('/never', { timeoutMs: 20_000 });
+  await expect(asked).rejects.toMatchObject({ outcome: 'unknown' });
+  await untilState(session, 'expired');
+  await until('gone', async () => order.length === 2);
+  expect(order).toEqual(['told here', 'gone at the server']);
+  expect(heard).toEqual(['suspended', 'expired']);
+  // It stays over, whatever becomes of the path.
+  proxy.set();
+  await expect(session.exists('/')).rejects.toMatchObject({
+    ...{ reason: 'SESSIONEXPIRED', outcome: 'failed' },
   });
+  expect(await watcher.exists('/never')).toBeUndefined();
 });
 
 describe('the end of a session', () => {

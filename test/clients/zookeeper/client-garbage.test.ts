@@ -1,8 +1,9 @@
 /** What answers is no ZooKeeper, or a broken one: every request ends with an error, none hangs. */
 import { createServer, type Socket } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { Answer } from '../../../src/base/answer.ts';
-import { freePort, giveBack } from '../../servers/ports.ts';
+import { Chance } from '../../methods/simulation/chance.ts';
+import { listening } from '../../support/closing.ts';
 import { until } from '../../support/until.ts';
 import { heardFrom, startSession, untilState } from './sessions.ts';
 
@@ -19,11 +20,9 @@ async function serve(
   greeting: Buffer = GREETING,
   sockets: Set<Socket> = new Set(),
 ): Promise<string> {
-  const port = await freePort();
   const server = createServer((socket) => {
     sockets.add(socket);
     let greeted = false;
-    socket.on('error', () => {});
     socket.on('data', (request) => {
       // As every server replies to a word, and ends the connection.
       if (request.toString() === 'srvr') return void socket.end('Mode: standalone');
@@ -31,13 +30,7 @@ async function serve(
       greeted = true;
     });
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-    giveBack(port);
-  });
-  return `127.0.0.1:${port}`;
+  return `127.0.0.1:${await listening(server)}`;
 }
 
 /** A reply to the request with this header and body. */
@@ -130,15 +123,11 @@ it('a server that gives another session has ended ours', async () => {
 
 it('random bytes never leave a request open, nor the process broken', async () => {
   // A fixed sequence of pseudo-random numbers, so that a failure can be repeated.
-  let seed = 20_240_601;
-  const random = (): number => {
-    seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
-    return (seed >>> 8) / 2 ** 24;
-  };
+  const chance = new Chance(1);
   const answer = (request: Buffer): Buffer => {
-    const body = Array.from({ length: Math.floor(random() * 80) }, () => Math.floor(random() * 4));
-    const bytes = Buffer.from(body.map((byte) => (byte === 3 ? Math.floor(random() * 256) : byte)));
-    return reply(request, { body: bytes.toString('hex'), code: random() < 0.1 ? -101 : 0 });
+    const body = Array.from({ length: chance.below(80) }, () => chance.below(4));
+    const bytes = Buffer.from(body.map((byte) => (byte === 3 ? chance.below(256) : byte)));
+    return reply(request, { body: bytes.toString('hex'), code: chance.share(0.1) ? -101 : 0 });
   };
   const session = startSession({ servers: [await serve(answer)] });
   const asks = [
@@ -149,8 +138,7 @@ it('random bytes never leave a request open, nor the process broken', async () =
   ];
   for (let n = 0; n < 300; n += 1) {
     const ask = asks[n % asks.length] as (typeof asks)[number];
-    const [{ status }] = await Promise.allSettled([ask()]);
-    expect(['fulfilled', 'rejected']).toContain(status);
+    await Promise.allSettled([ask()]);
   }
   expect(['connecting', 'connected', 'suspended']).toContain(session.state);
 });

@@ -167,23 +167,21 @@ describe('who may do what', () => {
   });
 });
 
-describe('a chroot', () => {
-  it('is what paths begin at, those of answers and events too', async () => {
-    const outside = startSession(server.url);
-    await outside.create('/root');
-    await outside.create('/root/of');
-    const inside = startSession(`${server.url}/root/of`);
-    const notes = new Notes();
-    expect(await inside.exists('/a', { watch: notes.watch })).toBeUndefined();
-    expect((await inside.create('/a')).path).toBe('/a');
-    expect(await outside.exists('/root/of/a')).toBeDefined();
-    expect((await inside.getChildren('/', { watch: notes.watch })).children).toEqual(['a']);
-    await outside.delete('/root/of/a');
-    expect(await notes.until(2)).toEqual(['created /a', 'children /']);
-    await inside.confirm();
-    const twice = [{ step: 'create', path: '/m', kind: 'ephemeral' }] as const;
-    expect(await inside.multi(twice)).toEqual([{ path: '/m' }]);
-  });
+it('a chroot is what paths begin at, those of answers and events too', async () => {
+  const outside = startSession(server.url);
+  await outside.create('/root');
+  await outside.create('/root/of');
+  const inside = startSession(`${server.url}/root/of`);
+  const notes = new Notes();
+  expect(await inside.exists('/a', { watch: notes.watch })).toBeUndefined();
+  expect((await inside.create('/a')).path).toBe('/a');
+  expect(await outside.exists('/root/of/a')).toBeDefined();
+  expect((await inside.getChildren('/', { watch: notes.watch })).children).toEqual(['a']);
+  await outside.delete('/root/of/a');
+  expect(await notes.until(2)).toEqual(['created /a', 'children /']);
+  await inside.confirm();
+  const twice = [{ step: 'create', path: '/m', kind: 'ephemeral' }] as const;
+  expect(await inside.multi(twice)).toEqual([{ path: '/m' }]);
 });
 
 describe('watches', () => {
@@ -229,28 +227,24 @@ describe('watches', () => {
   });
 });
 
-describe('a process', () => {
-  it('ends when nothing is asked, and not before it is answered', async () => {
-    const script = `
+it('a process ends when nothing is asked, and not before it is answered', async () => {
+  const script = `
       import { zookeeperClient } from './src/clients/zookeeper/client.ts';
       const session = zookeeperClient('${server.url}').start();
       const node = session.create('/of-a-process', { kind: 'ephemeral' });
       node.then(({ path }) => process.stdout.write(path));
     `;
-    const args = ['--import', './scripts/sources.mjs', '--input-type=module', '-e', script];
-    const { stdout } = await promisify(execFile)(process.execPath, args);
-    expect(stdout).toBe('/of-a-process');
-  });
+  const args = ['--import', './scripts/sources.mjs', '--input-type=module', '-e', script];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  expect(stdout).toBe('/of-a-process');
 });
 
-describe('close', () => {
-  it('ends the session and its nodes at once, and every request after it', async () => {
-    const session = startSession(server.url);
-    await session.create('/mine', { kind: 'ephemeral' });
-    const last = session.exists('/mine');
-    await Promise.all([session.close(), session.close()]);
-    expect(await last).toBeDefined();
-    await expect(session.exists('/')).rejects.toMatchObject({ code: 'CLOSED' });
-    expect(await startSession(server.url).exists('/mine')).toBeUndefined();
-  });
+it('close ends the session and its nodes at once, and every request after it', async () => {
+  const session = startSession(server.url);
+  await session.create('/mine', { kind: 'ephemeral' });
+  const last = session.exists('/mine');
+  await Promise.all([session.close(), session.close()]);
+  expect(await last).toBeDefined();
+  await expect(session.exists('/')).rejects.toMatchObject({ code: 'CLOSED' });
+  expect(await startSession(server.url).exists('/mine')).toBeUndefined();
 });

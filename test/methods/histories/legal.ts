@@ -15,26 +15,20 @@ interface Options {
  * `test/methods/histories/run.ts --store NAME`.
  */
 export function legalHistory(start: () => Promise<Suffering>, { seed, why }: Options): void {
-  test('four processes and their server suffer: the history is legal', async ({ skip }) => {
+  const title = `four processes and their server suffer: history ${seed} is legal`;
+  test.concurrent(title, async ({ skip }) => {
     skip(why !== undefined, why);
-    await expectLegal(await start(), { seed });
+    const { close, ...suffering } = await start();
+    try {
+      const judged = await record({ ...suffering, seed, operations: 300 });
+      const { lock, counter, operations, faults } = judged;
+      expect(lock.disorders.map(({ message }) => message)).toEqual([]);
+      expect(counter.disorders.map(({ message }) => message)).toEqual([]);
+      expect(operations).toBeGreaterThan(50);
+      expect(faults.filter((fault) => fault.startsWith('server')).length).toBeGreaterThan(0);
+      expect(faults.filter((fault) => !fault.startsWith('server')).length).toBeGreaterThan(0);
+    } finally {
+      await close();
+    }
   });
-}
-
-/** Four processes and their server suffer for a while; what they write down is linearizable. */
-export async function expectLegal(
-  { close, ...suffering }: Suffering,
-  { seed }: { readonly seed: number },
-): Promise<void> {
-  try {
-    const judged = await record({ ...suffering, seed, operations: 300 });
-    const { lock, counter, operations, faults } = judged;
-    expect(lock.disorders.map(({ message }) => message)).toEqual([]);
-    expect(counter.disorders.map(({ message }) => message)).toEqual([]);
-    expect(operations).toBeGreaterThan(50);
-    expect(faults.filter((fault) => fault.startsWith('server')).length).toBeGreaterThan(0);
-    expect(faults.filter((fault) => !fault.startsWith('server')).length).toBeGreaterThan(0);
-  } finally {
-    await close();
-  }
 }

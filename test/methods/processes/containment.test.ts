@@ -1,11 +1,9 @@
 /** A holder that stalls or dies no longer believes when another can be granted its lock. */
 import type { Store } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { Bed, type Place } from '../faults/bed.ts';
-import { handOverFaults } from '../faults/hand-over.ts';
-import { processFaults } from '../faults/processes.ts';
-import { bookingFaults } from '../faults/several-locks.ts';
+import { faultsOfProcesses } from '../faults/of-processes.ts';
 import { databaseFile } from './child.ts';
 
 /** SQLite as the fault tests of all stores see it: the host is a file. */
@@ -28,8 +26,4 @@ class FileBed extends Bed {
   }
 }
 
-describe('a process that holds', () => processFaults(() => new FileBed()));
-
-describe('a lease that is handed over', () => handOverFaults(() => new FileBed()));
-
-describe('several locks in one step', () => bookingFaults(() => new FileBed()));
+faultsOfProcesses(() => new FileBed());

@@ -1,5 +1,5 @@
 /** Documents in a real Consul. */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { consulDocuments } from '../../../src/stores/consul/documents.ts';
 import { examined } from '../../cli/examined.ts';
 import { ConsulServer } from '../../servers/consul-server.ts';
@@ -15,12 +15,10 @@ import {
 const server = sharedServer(await missing('consul'), () => ConsulServer.start());
 const documents = (port = server().port) => consulDocuments(`http://127.0.0.1:${port}`);
 
-describe('Consul', () => {
-  documentsTests({
-    create: () => documents(),
-    has: ['remove', 'list', 'watch'],
-    losing: cutting(() => server().port, documents),
-  });
+documentsTests({
+  create: () => documents(),
+  has: ['remove', 'list', 'watch'],
+  losing: cutting(() => server().port, documents),
 });
 
 watchesGoOn(documents, () => server().restart());

@@ -1,5 +1,5 @@
 /** Documents in DynamoDB, on Amazon's own server for tests. */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { dynamodbDocuments } from '../../../src/stores/dynamodb/documents.ts';
 import { examined } from '../../cli/examined.ts';
 import { missingDynamodb } from '../../servers/dynamodb-server.ts';
@@ -9,12 +9,10 @@ import { client, startTable } from './table.ts';
 const server = sharedServer(await missingDynamodb(), () => startTable());
 const documents = (port = server().port) => dynamodbDocuments(client(port), { table: 'locks' });
 
-describe('DynamoDB', () => {
-  documentsTests({
-    create: () => documents(),
-    has: ['remove', 'list', 'nowMs'],
-    losing: cutting(() => server().port, documents),
-  });
+documentsTests({
+  create: () => documents(),
+  has: ['remove', 'list', 'nowMs'],
+  losing: cutting(() => server().port, documents),
 });
 
 absenceIsTold(

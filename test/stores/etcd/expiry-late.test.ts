@@ -3,6 +3,7 @@
  * their claims do not live on with others on the same lease.
  */
 import { expect } from 'vitest';
+import { entryOf } from '../../clients/etcd/scene.ts';
 import { claimOf, inBeds } from '../../methods/faults/bed.ts';
 import { mortal } from '../../methods/faults/expiry.ts';
 import { sharedServer } from './fault-bed.ts';
@@ -16,8 +17,8 @@ inBed('a claim that comes after its tombstone has passed enters no queue', async
   const [kept, late] = await scene.keptAndLate();
   expect(await scene.lossy.release([{ ...late, unanswered: true }])).toEqual([false]);
   const tombstone = scene.keys.tombstone(late.id);
-  expect(await scene.entryOf(tombstone)).toBeDefined();
-  await scene.beating([kept], async () => (await scene.entryOf(tombstone)) === undefined);
+  expect(await entryOf(scene.client, tombstone)).toBeDefined();
+  await scene.beating([kept], async () => (await entryOf(scene.client, tombstone)) === undefined);
   await scene.arrive();
   expect(await scene.stands(late)).toBe(false);
   // Others come and go as before, on the same lease.

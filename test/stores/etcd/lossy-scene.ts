@@ -2,7 +2,7 @@
 import { type Store, StoreError } from 'holdfast';
 import type { Claim } from 'holdfast/store';
 import { expect } from 'vitest';
-import type { EtcdClient, KeyValue, Txn } from '../../../src/clients/etcd/client.ts';
+import type { EtcdClient, Txn } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { entryOf } from '../../clients/etcd/scene.ts';
 import { mortal, TTL_MS } from '../../methods/faults/expiry.ts';
@@ -56,16 +56,12 @@ export class LossyScene extends Bed {
     for (const txn of this.#lost) if (written(txn).includes('"put"')) await this.client.txn(txn);
   }
 
-  entryOf(key: string): Promise<KeyValue | undefined> {
-    return entryOf(this.client, key);
-  }
-
   async stands({ resource, id }: Claim): Promise<boolean> {
-    return (await this.entryOf(this.keys.claim(resource, id))) !== undefined;
+    return (await entryOf(this.client, this.keys.claim(resource, id))) !== undefined;
   }
 
   async leaseOf({ resource, id }: Claim): Promise<bigint> {
-    return (await this.entryOf(this.keys.claim(resource, id)))?.lease ?? 0n;
+    return (await entryOf(this.client, this.keys.claim(resource, id)))?.lease ?? 0n;
   }
 
   /** These are kept alive until something has come about. */

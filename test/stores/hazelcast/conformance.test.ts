@@ -1,8 +1,7 @@
 import { hazelcastStore } from 'holdfast/hazelcast';
 import { missingHazelcast } from '../../servers/hazelcast-cluster.ts';
 import { documentConformance } from '../document/conformance.ts';
-import { NO_CLIENT } from './no-client.ts';
-import { startWithClients } from './with-clients.ts';
+import { NO_CLIENT, startWithClients } from './with-clients.ts';
 
 documentConformance({
   why: await missingHazelcast(),

@@ -1,6 +1,6 @@
 /** Documents in a real cluster of Hazelcast: three members, all of the CP Subsystem. */
 import { hazelcastStore } from 'holdfast/hazelcast';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Documents } from '../../../src/stores/document/documents.ts';
 import { checkClient, type HazelcastClient } from '../../../src/stores/hazelcast/client.ts';
 import { hazelcastDocuments } from '../../../src/stores/hazelcast/documents.ts';
@@ -15,9 +15,7 @@ const shared = sharedServer(await missingHazelcast(), () => startWithClients());
 const documentsOf = (one: HazelcastClient, options = {}): Documents =>
   hazelcastDocuments(async () => checkClient(one, 'test'), options);
 
-describe('Hazelcast', () => {
-  documentsTests({ create: () => documentsOf(shared().client), has: ['watch'] });
-});
+documentsTests({ create: () => documentsOf(shared().client), has: ['watch'] });
 
 test('names with marks of Hazelcast are different names', async () => {
   const documents = documentsOf(shared().client, { prefix: 'marks/' });

@@ -4,8 +4,7 @@ import { suite } from '../../methods/conformance/suite.ts';
 import { missingHazelcast } from '../../servers/hazelcast-cluster.ts';
 import { HANG_MS, paced } from '../../support/this-run.ts';
 import { sharedServer } from '../document/service.ts';
-import { NO_CLIENT } from './no-client.ts';
-import { startWithClients } from './with-clients.ts';
+import { NO_CLIENT, startWithClients } from './with-clients.ts';
 
 /** As long as the longest TTL, which a session would cut short. */
 const SESSION_MS = 2 ** 31 - 1;

@@ -1,5 +1,13 @@
 import type { Client } from 'hazelcast-client';
+import type { HazelcastClient } from 'holdfast/hazelcast';
 import { HazelcastCluster, type HazelcastOptions } from '../../servers/hazelcast-cluster.ts';
+
+/** Never asked: the traits of a store are those of all. */
+export const NO_CLIENT: HazelcastClient = {
+  getCPSubsystem: () => undefined,
+  getCluster: () => undefined,
+  getMap: async () => undefined,
+};
 
 export interface WithClients {
   readonly cluster: HazelcastCluster;

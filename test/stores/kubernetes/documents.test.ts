@@ -1,5 +1,5 @@
 /** Documents as leases of a real API server, by a user who may do no more than is needed. */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { kubernetesDocuments } from '../../../src/stores/kubernetes/documents.ts';
 import { leaseName } from '../../../src/stores/kubernetes/lease.ts';
 import { examined } from '../../cli/examined.ts';
@@ -39,17 +39,15 @@ const shared = sharedServer(await missingKubernetes(), async () => {
 const documents = (url = shared().url, token = TOKEN) =>
   kubernetesDocuments({ url, ca: shared().ca, token });
 
-describe('Kubernetes', () => {
-  documentsTests({
-    create: () => documents(),
-    has: ['remove', 'list', 'watch', 'nowMs'],
-    losing: cutting(
-      () => shared().port,
-      (port) => documents(`https://127.0.0.1:${port}`),
-      // A new connection is agreed on first: those replies are not to be lost.
-      (through) => through.get('agreed'),
-    ),
-  });
+documentsTests({
+  create: () => documents(),
+  has: ['remove', 'list', 'watch', 'nowMs'],
+  losing: cutting(
+    () => shared().port,
+    (port) => documents(`https://127.0.0.1:${port}`),
+    // A new connection is agreed on first: those replies are not to be lost.
+    (through) => through.get('agreed'),
+  ),
 });
 
 test('people see who holds', async () => {

@@ -1,5 +1,5 @@
 /** Documents in S3, through its SDK. */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { objectDocuments } from '../../../src/stores/objects/documents.ts';
 import { examined } from '../../cli/examined.ts';
 import { missing } from '../../servers/programs.ts';
@@ -11,12 +11,10 @@ const server = sharedServer(await missing('python'), startBucket);
 const documents = (port = server().port, bucket?: string) =>
   objectDocuments(objectsAt(port, bucket));
 
-describe('S3', () => {
-  documentsTests({
-    create: () => documents(),
-    has: ['list', 'nowMs'],
-    losing: cutting(() => server().port, documents),
-  });
+documentsTests({
+  create: () => documents(),
+  has: ['list', 'nowMs'],
+  losing: cutting(() => server().port, documents),
 });
 
 test('a bucket that is not there is told as what it is', async () => {

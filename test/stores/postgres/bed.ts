@@ -16,6 +16,7 @@ import {
 } from '../../servers/postgres-server.ts';
 import { until } from '../../support/until.ts';
 
+export { failureOf } from '../../support/failures.ts';
 export { claimOf, hasWaiter, sleep };
 
 export type ClientName = 'pg' | 'postgres';
@@ -105,12 +106,4 @@ export async function sessionsOf(server: PostgresServer): Promise<number[]> {
     "SELECT pid FROM pg_stat_activity WHERE application_name = 'holdfast' ORDER BY pid",
   );
   return rows.map(({ pid }) => pid);
-}
-
-/** What it rejects with. */
-export async function failureOf(work: Promise<unknown>): Promise<unknown> {
-  return work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 }

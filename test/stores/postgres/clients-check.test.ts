@@ -4,6 +4,7 @@ import { Client, Pool } from 'pg';
 import postgres from 'postgres';
 import { expect, test } from 'vitest';
 import { connectLike, type PostgresClient } from '../../../src/clients/postgres/client.ts';
+import { usageErrorOf } from '../../support/failures.ts';
 import { sharedServer } from './bed.ts';
 
 const { bed, server } = await sharedServer();
@@ -13,16 +14,8 @@ for (const each of [pool, sql]) bed.use({ close: () => each.end() });
 
 const CANARY = 'canary-5up3r-s3cr3t';
 
-function refusal(client: unknown): string {
-  try {
-    connectLike(client as PostgresClient);
-  } catch (error) {
-    expect(error).toMatchObject({ code: 'USAGE' });
-    expect(String((error as Error).stack)).not.toContain(CANARY);
-    return (error as Error).message;
-  }
-  throw new Error('nothing was refused');
-}
+const refusal = (client: unknown): string =>
+  usageErrorOf(() => connectLike(client as PostgresClient), CANARY);
 
 test.each([
   ['nothing', undefined],

@@ -1,15 +1,9 @@
-import { afterAll, describe } from 'vitest';
-import { handOverFaults } from '../../methods/faults/hand-over.ts';
-import { processFaults } from '../../methods/faults/processes.ts';
-import { bookingFaults } from '../../methods/faults/several-locks.ts';
+import { afterAll } from 'vitest';
+import { faultsOfProcesses } from '../../methods/faults/of-processes.ts';
 import { startPostgres } from '../../servers/postgres-server.ts';
 import { Bed } from './fault-bed.ts';
 
 const server = await startPostgres();
 afterAll(() => server.close());
 
-describe('a process that holds', () => processFaults(() => new Bed(server)));
-
-describe('a lease that is handed over', () => handOverFaults(() => new Bed(server)));
-
-describe('processes that take several locks', () => bookingFaults(() => new Bed(server)));
+faultsOfProcesses(() => new Bed(server));

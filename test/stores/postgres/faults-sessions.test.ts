@@ -68,26 +68,25 @@ describe.concurrent('a session of the server', () => {
   });
 });
 
-describe.concurrent('a server', () => {
-  test('that has no connection left says so, and whoever is in goes on', async () => {
-    await using bed = new Bed();
-    const config = ['max_connections = 16', 'superuser_reserved_connections = 3'];
-    const server = await bed.server({ config });
-    const ttl = PATIENT_TTL_MS;
-    const scene = await Scene.set(bed, { holder: server, others: server, ttl });
-    const clients = await crowdOut(bed, server);
-    const store = outsider(bed, server);
-    const full = { ...FAILED, message: expect.stringContaining('max_connections') };
-    await expect(store.inspect('a')).rejects.toMatchObject(full);
-    await scene.expectUndisturbed(ttl * 1.2);
-    for (const client of clients) await client.end();
-    await until('was there room', async () => (await store.inspect('a')).holders.length === 0);
-    await scene.leave(server);
-  });
+test.concurrent('a server with no connection left says so, and whoever is in goes on', async () => {
+  await using bed = new Bed();
+  const config = ['max_connections = 16', 'superuser_reserved_connections = 3'];
+  const server = await bed.server({ config });
+  const ttl = PATIENT_TTL_MS;
+  const scene = await Scene.set(bed, { holder: server, others: server, ttl });
+  const clients = await crowdOut(bed, server);
+  const store = outsider(bed, server);
+  const full = { ...FAILED, message: expect.stringContaining('max_connections') };
+  await expect(store.inspect('a')).rejects.toMatchObject(full);
+  await scene.expectUndisturbed(ttl * 1.2);
+  for (const client of clients) await client.end();
+  await until('was there room', async () => (await store.inspect('a')).holders.length === 0);
+  await scene.leave(server);
 });
 
-describe.concurrent("the user's pool", () => {
-  test.each([1, 2])('of size %i is exhausted, in transactions: locks go on', async (max) => {
+test.concurrent.each([1, 2])(
+  "the user's pool of size %i is exhausted, in transactions: locks go on",
+  async (max) => {
     await using bed = new Bed();
     const server = await bed.server();
     const pool = bed.clientOf('pg', server) as Pool;
@@ -103,8 +102,8 @@ describe.concurrent("the user's pool", () => {
     const scene = await Scene.set(bed, { holder: open, others: open, ttl });
     expect(pool.idleCount).toBe(0);
     await scene.expectUndisturbed(ttl * 1.2);
-  });
-});
+  },
+);
 
 /** As a user for whom no connection is kept. */
 function outsider(bed: Bed, server: PostgresServer): Store {

@@ -1,18 +1,6 @@
-/**
- * What real processes write down is linearizable, while they are stopped, killed and blocked, and
- * the server stands still and crashes: with all its data, or without the last of them. That it need
- * not be, and would be found out, is shown with the file that processes share
- * (test/methods/processes/histories.test.ts).
- * Long runs: `test/methods/histories/run.ts --store postgres`.
- */
-import { test } from 'vitest';
-import { expectLegal } from '../../methods/histories/legal.ts';
+/** The server crashes with all its data, or without the last of them. */
+import { legalHistory } from '../../methods/histories/legal.ts';
 import { sufferingPostgres } from '../../methods/histories/suffering.ts';
 
-test.concurrent.each([
-  { durability: 'strict', seed: 1 },
-  { durability: 'fast', seed: 2 },
-] as const)(
-  'four processes and their server suffer, durability $durability: the history is legal',
-  async ({ durability, seed }) => expectLegal(await sufferingPostgres(durability), { seed }),
-);
+legalHistory(() => sufferingPostgres('strict'), { seed: 1 });
+legalHistory(() => sufferingPostgres('fast'), { seed: 2 });

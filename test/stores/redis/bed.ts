@@ -12,6 +12,7 @@ import { type RedisClient, type RedisOptions, redisStore } from 'holdfast/redis'
 import { expect, onTestFinished } from 'vitest';
 import { Bed as AnyBed, MAX_TTL_MS, type Place } from '../../methods/faults/bed.ts';
 import { RedisServer, type RedisServerOptions } from '../../servers/redis-server.ts';
+import { listed } from '../../support/listed.ts';
 import { until } from '../../support/until.ts';
 import { LATEST } from './packages.ts';
 
@@ -56,10 +57,8 @@ export class Bed extends AnyBed<StoreOptions, RedisServer> {
     });
     expect(await server.command('PUBSUB', 'CHANNELS')).toEqual([]);
     const store = this.store(server);
-    const named: string[] = [];
-    for await (const name of store.list?.('') ?? []) named.push(name);
+    expect(await listed(store.list?.(''))).toEqual([]);
     await store.close?.();
-    expect(named).toEqual([]);
     const keys = (await server.command('KEYS', '*')) as string[];
     for (const key of keys.filter((each) => !/^holdfast:!record/.test(each))) {
       // It may be gone by now; what stays for ever has -1.

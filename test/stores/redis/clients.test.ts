@@ -1,5 +1,6 @@
 /** Each package's connections to one server: replies, order, broken connections, secrets. */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import type { StoreError } from 'holdfast';
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, test } from 'vitest';
 import { refusalCode } from '../../../src/clients/redis/errors.ts';
@@ -7,6 +8,7 @@ import { inTurn } from '../../methods/faults/bed.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startTls } from '../../servers/tls.ts';
+import { failureOf } from '../../support/failures.ts';
 import { until } from '../../support/until.ts';
 import { Links, packages } from './packages.ts';
 
@@ -18,19 +20,6 @@ const inBed = inTurn(() => new Links());
 const CANARY = 'canary-5up3r-s3cr3t';
 const EVERY_TYPE = `redis.setresp(3); return { 1, 'two', true, { double = 1.5 },
   { map = { a = 1 } }, { set = { x = true } }, { big_number = '12345678901234567890' } }`;
-
-interface Failure {
-  readonly code: string;
-  readonly retryable: boolean;
-  readonly outcome: 'failed' | 'unknown';
-}
-
-function failureOf(promise: Promise<unknown>): Promise<Failure | undefined> {
-  return promise.then(
-    () => undefined,
-    (error: Failure) => error,
-  );
-}
 
 /** Everything that an error shows when it is logged. */
 function shown(error: unknown): string {
@@ -126,7 +115,7 @@ describe.each(packages)('$name', (its) => {
     })();
     while (killing) {
       const row = Array.from({ length: 20 }, async (_, i) => {
-        const error = await failureOf(
+        const error = await failureOf<StoreError>(
           i % 2 ? link.send('n', ['INCR', 'n']) : link.sendAll('n', [['INCR', 'n']]),
         );
         if (error) expect(error).toMatchObject({ code: 'STORE', retryable: true });

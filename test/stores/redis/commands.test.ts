@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
+import { listed } from '../../support/listed.ts';
 import { paced } from '../../support/this-run.ts';
 import { Bed, upFor } from './bed.ts';
 
@@ -90,9 +91,7 @@ describe('what it costs', () => {
     const seen = queues.map(({ resource, holders }) => `${resource} ${holders.length}`);
     expect(seen).toEqual(names.map((name) => `${name} 1`));
     expect((await counts()).evalsha).toBe(2);
-    const listed: string[] = [];
-    for await (const name of store.list?.('') ?? []) listed.push(name);
-    expect(listed.sort()).toEqual(names.sort());
+    expect((await listed(store.list?.(''))).sort()).toEqual(names.sort());
     expect((await counts()).evalsha).toBe(2);
   });
 

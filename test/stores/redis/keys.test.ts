@@ -26,31 +26,29 @@ async function claimed(store: Store): Promise<string> {
   return status?.state ?? 'nothing';
 }
 
-describe('a hash tag', () => {
-  inBed('makes one connection do in a cluster, whatever the names', async (bed) => {
-    const cluster = bed.serve(await startCluster());
-    const whole = await cluster.primaryOf(slotOf('holdfast:!record'));
-    let tag = 0;
-    while ((await cluster.primaryOf(slotOf(`${tag}`))) !== whole) tag++;
-    const options = { ...TRUST, hashTag: `${tag}` };
-    const open = (): Locks => createLocks(on(bed, whole, options));
-    const [locks, others] = [open(), open()];
-    for (const name of ['a', 'b{c}', 'd}']) {
-      const lease = await locks.mutex(name).acquire();
-      const next = others.mutex(name).acquire();
-      await hasWaiter(locks, name);
-      await lease.release();
-      await (await next).release();
-    }
-    expect((await once(locks, 'job', { keepFor: '1m' }, () => 1)).state).toBe('ran');
-    const keys = (await whole.command('KEYS', '*')) as string[];
-    const beside = keys.filter((key) => !key.startsWith(`holdfast:{${tag}}`));
-    expect(beside).toEqual(['holdfast:!record']);
-    for (const each of [locks, others]) await each.close();
-    // A cluster client has the same keys.
-    const member = new ClusterClient(cluster.addresses, { lazyConnect: true });
-    expect(await claimed(bed.use(redisStore(member, options)))).toBe('held');
-  });
+inBed('a hash tag makes one connection do in a cluster, whatever the names', async (bed) => {
+  const cluster = bed.serve(await startCluster());
+  const whole = await cluster.primaryOf(slotOf('holdfast:!record'));
+  let tag = 0;
+  while ((await cluster.primaryOf(slotOf(`${tag}`))) !== whole) tag++;
+  const options = { ...TRUST, hashTag: `${tag}` };
+  const open = (): Locks => createLocks(on(bed, whole, options));
+  const [locks, others] = [open(), open()];
+  for (const name of ['a', 'b{c}', 'd}']) {
+    const lease = await locks.mutex(name).acquire();
+    const next = others.mutex(name).acquire();
+    await hasWaiter(locks, name);
+    await lease.release();
+    await (await next).release();
+  }
+  expect((await once(locks, 'job', { keepFor: '1m' }, () => 1)).state).toBe('ran');
+  const keys = (await whole.command('KEYS', '*')) as string[];
+  const beside = keys.filter((key) => !key.startsWith(`holdfast:{${tag}}`));
+  expect(beside).toEqual(['holdfast:!record']);
+  for (const each of [locks, others]) await each.close();
+  // A cluster client has the same keys.
+  const member = new ClusterClient(cluster.addresses, { lazyConnect: true });
+  expect(await claimed(bed.use(redisStore(member, options)))).toBe('held');
 });
 
 describe('programs with different keys', () => {

@@ -269,14 +269,12 @@ describe('a registry of Spring', () => {
   });
 });
 
-describe('ShedLock', () => {
-  it.each([
-    [{}, 'job-lock:default:nightly'],
-    [{ environment: 'test', keyPrefix: 'jobs' }, 'jobs:test:nightly'],
-    [{ name: (name: string) => name.toUpperCase() }, 'job-lock:default:NIGHTLY'],
-  ])('with %o has the key %s', async (options, key) => {
-    const store = bed.use(shedlockRedisStore(client, { ...TRUST, ...options }));
-    await store.claim([claimOf('nightly')]);
-    expect(await client.exists(key)).toBe(1);
-  });
+it.each([
+  [{}, 'job-lock:default:nightly'],
+  [{ environment: 'test', keyPrefix: 'jobs' }, 'jobs:test:nightly'],
+  [{ name: (name: string) => name.toUpperCase() }, 'job-lock:default:NIGHTLY'],
+])('ShedLock with %o has the key %s', async (options, key) => {
+  const store = bed.use(shedlockRedisStore(client, { ...TRUST, ...options }));
+  await store.claim([claimOf('nightly')]);
+  expect(await client.exists(key)).toBe(1);
 });

@@ -4,6 +4,7 @@ import type { Store } from 'holdfast';
 import type { Claim } from 'holdfast/store';
 import { expect } from 'vitest';
 import { claimOf } from '../../methods/faults/bed.ts';
+import { listed } from '../../support/listed.ts';
 
 const FRAGMENTS = [
   ...["'", "''", '"', '\\', "\\'", '\\\\', '$1', '$2', '$$', '$a$', ';', '--', '/*', '*/', '\0'],
@@ -38,9 +39,8 @@ export async function expectOnlyLocks(store: Store, mark: string): Promise<void>
     expect(statuses.map(({ state }) => state)).toEqual(some.map(() => 'held'));
     expect((await store.renew(some)).map(({ state }) => state)).toEqual(some.map(() => 'held'));
   }
-  const listed: string[] = [];
-  for await (const name of store.list?.(mark) ?? []) listed.push(name);
-  expect(listed.sort()).toEqual(claims.map(({ resource }) => resource).sort());
+  const given = await listed(store.list?.(mark));
+  expect(given.sort()).toEqual(claims.map(({ resource }) => resource).sort());
   for (const { resource, holder } of claims.slice(0, 60)) {
     const { holders } = await store.inspect(resource);
     expect(holders.map((each) => each.holder)).toEqual([holder]);
@@ -51,5 +51,5 @@ export async function expectOnlyLocks(store: Store, mark: string): Promise<void>
   for (let from = 0; from < claims.length; from += 100) {
     await store.release(claims.slice(from, from + 100));
   }
-  for await (const name of store.list?.(mark) ?? []) expect.fail(`left: ${name}`);
+  expect(await listed(store.list?.(mark))).toEqual([]);
 }

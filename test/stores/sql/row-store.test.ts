@@ -8,6 +8,7 @@ import { SqlRowStore } from '../../../src/stores/sql/row-store.ts';
 import { Table } from '../../../src/stores/sql/table.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { listed } from '../../support/listed.ts';
 import { blocked } from './blocked.ts';
 
 const ID = 'a'.repeat(32);
@@ -65,9 +66,7 @@ test('a list begins at its prefix, and each page right behind the one before', a
     const page = stored.filter((name) => name >= least).slice(0, Number(most));
     return page.map((name) => JSON.stringify([1, 0, 0, name, 1, ...columns]));
   });
-  const listed: string[] = [];
-  for await (const name of store.list('p')) listed.push(name);
-  expect(listed).toEqual(stored.slice(1, -1));
+  expect(await listed(store.list('p'))).toEqual(stored.slice(1, -1));
   expect(from).toHaveLength(3);
   expect(from[0]).toBe('p');
 });

@@ -63,13 +63,6 @@ export function filesOf(file: string): string[] {
   return wakes.map((name) => join(dirname(file), name));
 }
 
-/** All names that begin like this, in order. */
-export async function listed(store: Store, prefix = ''): Promise<string[]> {
-  const names: string[] = [];
-  for await (const name of store.list?.(prefix) ?? []) names.push(name);
-  return names.sort();
-}
-
 /** Hints for a claim, as they come. */
 export async function hintsOf(
   store: SqliteStore,

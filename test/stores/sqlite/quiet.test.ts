@@ -1,7 +1,8 @@
 /** Mutexes that come again: their rows stay, and one statement takes or leaves them. */
 import { expect } from 'vitest';
 import type { Claim, Store } from '../../../src/contract/store.ts';
-import { claimOf, connect, hold, listed, newFile, one, open, test } from './bed.ts';
+import { listed } from '../../support/listed.ts';
+import { claimOf, connect, hold, newFile, one, open, test } from './bed.ts';
 import { FakeMachine } from './fake-machine.ts';
 
 /** From the third time on, a claim and a release of the same mutex are one statement each. */
@@ -39,11 +40,11 @@ test('the row of a mutex that comes again stays, and nobody sees it', async ({ f
   await turns(store, 2);
   expect(rows()).toMatchObject([FREE]);
   expect(await store.inspect('job')).toMatchObject({ holders: [], waiters: [] });
-  expect(await listed(store)).toEqual([]);
+  expect(await listed(store.list(''))).toEqual([]);
   const holder = claimOf('job', { holder: { host: 'here', pid: 7, label: 'a b', since: 1 } });
   const token = await hold(store, holder);
   expect(rows()).toMatchObject([TAKEN]);
-  expect(await listed(store)).toEqual(['job']);
+  expect(await listed(store.list(''))).toEqual(['job']);
   const { holders } = await store.inspect('job');
   expect(holders).toMatchObject([{ number: token, ttlMs: 20_000, holder: holder.holder }]);
   expect(await one(store.claim([holder]))).toMatchObject({ state: 'held', token });

@@ -4,9 +4,9 @@
  */
 import { downgrade, isLockError, type Lease, type Locks, tryAllOf } from 'holdfast';
 import { expect, test } from 'vitest';
-import { claimOf, sleep } from '../../methods/faults/bed.ts';
+import { claimOf } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { patiently } from '../../support/patiently.ts';
+import { again, patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed, sharedServer } from './fault-bed.ts';
@@ -176,18 +176,6 @@ test.concurrent.each(WAYS)('a hold that ends later in a session of its own (%s)'
   });
   await Promise.all(moved);
 });
-
-/** Until it is not the network that it fails of. */
-async function again<T>(work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isLockError(error, 'STORE')) throw error;
-      await sleep(10);
-    }
-  }
-}
 
 function doubt(error: unknown): Lease | undefined {
   if (!isLockError(error, 'STORE')) throw error;

@@ -1,10 +1,10 @@
 /** The fence in ZooKeeper, over connections that break, are slow, or lose what they carry. */
-import { isLockError } from 'holdfast';
 import type { ZookeeperEntry, ZookeeperNodes } from 'holdfast/fence';
 import { beforeAll, expect, test } from 'vitest';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { type Proxied, startProxied, startSession } from '../../clients/zookeeper/sessions.ts';
+import { again } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
 import { around } from './clients.ts';
 import { sharedServer } from './fault-bed.ts';
@@ -144,19 +144,14 @@ test('who was refused is told so, also if who came in cannot be asked for', asyn
 test('again and again, at any byte: each holder adds one, none twice', async () => {
   const { proxy, session } = await proxied();
   await dataAt(sessionHere(), '/sum', 0);
-  const addOne = async (token: bigint): Promise<void> => {
+  const addOne = (token: bigint): Promise<void> => {
     let before: number | undefined;
-    for (;;) {
-      try {
-        const entry = await fence.enter(session, { ...at('sum'), token });
-        const sum = Number(await textAt(session, '/sum'));
-        before ??= sum;
-        if (sum === before) await entry.write(writing('/sum', sum + 1));
-        return;
-      } catch (error) {
-        if (!isLockError(error, 'STORE')) throw error;
-      }
-    }
+    return again(async () => {
+      const entry = await fence.enter(session, { ...at('sum'), token });
+      const sum = Number(await textAt(session, '/sum'));
+      before ??= sum;
+      if (sum === before) await entry.write(writing('/sum', sum + 1));
+    });
   };
   for (let wave = 0; wave < 30; wave += 1) {
     const direction = wave % 2 === 0 ? proxy.toClient : proxy.toServer;

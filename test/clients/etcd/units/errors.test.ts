@@ -12,48 +12,46 @@ import {
 const failed = (retryable: boolean) => ({ retryable, outcome: 'failed' as const });
 const UNKNOWN = { retryable: true, outcome: 'unknown' as const };
 
-describe('what etcd refuses', () => {
-  it.each([
-    [14, 'etcdserver: no leader', failed(true)],
-    [2, 'raft proposal dropped', failed(true)],
-    [9, 'etcdserver: not leader', failed(true)],
-    [8, 'etcdserver: too many requests', failed(true)],
-    [5, 'etcdserver: requested lease not found', failed(true)],
-    [14, 'etcdserver: leader changed', UNKNOWN],
-    [14, 'etcdserver: request timed out', UNKNOWN],
-    [14, 'etcdserver: request timed out, possibly due to previous leader failure', UNKNOWN],
-    [14, 'etcdserver: request timed out, possibly due to connection lost', UNKNOWN],
-    [14, 'etcdserver: server stopped', UNKNOWN],
-    [8, 'etcdserver: mvcc: database space exceeded', failed(true)],
-    [15, 'etcdserver: corrupt cluster', failed(false)],
-    [7, 'etcdserver: permission denied', failed(false)],
-    [3, 'etcdserver: authentication failed, invalid user ID or password', failed(false)],
-    [3, 'etcdserver: user name is empty', failed(false)],
-    [16, 'etcdserver: invalid auth token', failed(true)],
-    [3, 'etcdserver: revision of auth store is old', failed(true)],
-    [3, 'etcdserver: request is too large', failed(false)],
-    [8, 'grpc: received message larger than max (3 vs. 2)', failed(false)],
-    [3, 'etcdserver: too many operations in txn request', failed(false)],
-    [3, 'etcdserver: duplicate key given in txn request', failed(false)],
-    [5, 'etcdserver: key not found', failed(false)],
-    [11, 'etcdserver: mvcc: required revision has been compacted', failed(false)],
-    [12, 'unknown service', failed(false)],
-    [1, 'context canceled', UNKNOWN],
-    [2, 'something new', UNKNOWN],
-    [4, 'context deadline exceeded', UNKNOWN],
-    [13, 'transport: broken', UNKNOWN],
-    [14, 'something new', UNKNOWN],
-    [77, '', UNKNOWN],
-    [Number.NaN, '', UNKNOWN],
-  ])('%d %s', (status, message, expected) => {
-    const error = storeError(new EtcdRefusal(status, message));
-    expect(error).toMatchObject(expected);
-    expect(error.message).toContain(message);
-    expect(storeError(error)).toBe(error);
-    expect(isLeaseGone(error)).toBe(message.includes('lease not found'));
-    expect(isLeaderless(error)).toBe(/no leader|dropped/.test(message));
-    expect(isTokenOld(error)).toBe(/token|auth store|name is empty/.test(message));
-  });
+it.each([
+  [14, 'etcdserver: no leader', failed(true)],
+  [2, 'raft proposal dropped', failed(true)],
+  [9, 'etcdserver: not leader', failed(true)],
+  [8, 'etcdserver: too many requests', failed(true)],
+  [5, 'etcdserver: requested lease not found', failed(true)],
+  [14, 'etcdserver: leader changed', UNKNOWN],
+  [14, 'etcdserver: request timed out', UNKNOWN],
+  [14, 'etcdserver: request timed out, possibly due to previous leader failure', UNKNOWN],
+  [14, 'etcdserver: request timed out, possibly due to connection lost', UNKNOWN],
+  [14, 'etcdserver: server stopped', UNKNOWN],
+  [8, 'etcdserver: mvcc: database space exceeded', failed(true)],
+  [15, 'etcdserver: corrupt cluster', failed(false)],
+  [7, 'etcdserver: permission denied', failed(false)],
+  [3, 'etcdserver: authentication failed, invalid user ID or password', failed(false)],
+  [3, 'etcdserver: user name is empty', failed(false)],
+  [16, 'etcdserver: invalid auth token', failed(true)],
+  [3, 'etcdserver: revision of auth store is old', failed(true)],
+  [3, 'etcdserver: request is too large', failed(false)],
+  [8, 'grpc: received message larger than max (3 vs. 2)', failed(false)],
+  [3, 'etcdserver: too many operations in txn request', failed(false)],
+  [3, 'etcdserver: duplicate key given in txn request', failed(false)],
+  [5, 'etcdserver: key not found', failed(false)],
+  [11, 'etcdserver: mvcc: required revision has been compacted', failed(false)],
+  [12, 'unknown service', failed(false)],
+  [1, 'context canceled', UNKNOWN],
+  [2, 'something new', UNKNOWN],
+  [4, 'context deadline exceeded', UNKNOWN],
+  [13, 'transport: broken', UNKNOWN],
+  [14, 'something new', UNKNOWN],
+  [77, '', UNKNOWN],
+  [Number.NaN, '', UNKNOWN],
+])('what etcd refuses: %d %s', (status, message, expected) => {
+  const error = storeError(new EtcdRefusal(status, message));
+  expect(error).toMatchObject(expected);
+  expect(error.message).toContain(message);
+  expect(storeError(error)).toBe(error);
+  expect(isLeaseGone(error)).toBe(message.includes('lease not found'));
+  expect(isLeaderless(error)).toBe(/no leader|dropped/.test(message));
+  expect(isTokenOld(error)).toBe(/token|auth store|name is empty/.test(message));
 });
 
 describe('a connection that breaks', () => {

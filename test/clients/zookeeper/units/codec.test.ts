@@ -48,12 +48,10 @@ describe('jute', () => {
   });
 });
 
-describe('frames', () => {
-  it.each(['ffffffff', '0100000100000007', '7fffffff00000007'])(
-    'that begin with %s are refused at once',
-    (length) => {
-      const read = (): Buffer[] => [...new Frames(HEAD).add(Buffer.from(length, 'hex'))];
-      expect(read).toThrow(GarbageError);
-    },
-  );
-});
+it.each(['ffffffff', '0100000100000007', '7fffffff00000007'])(
+  'frames that begin with %s are refused at once',
+  (length) => {
+    const read = (): Buffer[] => [...new Frames(HEAD).add(Buffer.from(length, 'hex'))];
+    expect(read).toThrow(GarbageError);
+  },
+);

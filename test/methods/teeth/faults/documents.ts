@@ -5,7 +5,7 @@ const text = { file: 'src/stores/document/text.ts' };
 const dynamodb = { file: 'src/stores/dynamodb/documents.ts' };
 
 const PROTOCOL = 'test/stores/document/protocol.test.ts';
-const DYNAMODB = ['test/stores/dynamodb/documents.test.ts', 'DynamoDB'] as const;
+const DYNAMODB = 'test/stores/dynamodb/documents.test.ts';
 const HAZELCAST = 'test/stores/hazelcast/documents.test.ts';
 /** A case that each service has. */
 const REPLACES = 'documents: a write replaces the version it names, and no other';
@@ -64,14 +64,14 @@ export const DOCUMENT_FAULTS: Faults = {
     find: `Verb: 'cas'`,
     replace: `Verb: 'set'`,
     why: LOST,
-    by: inTest('test/stores/consul/documents.test.ts', 'Consul', REPLACES),
+    by: inTest('test/stores/consul/documents.test.ts', REPLACES),
   },
   'dynamodb: a write asks for no version': {
     ...dynamodb,
     find: `ConditionExpression: '#version = :version'`,
     replace: `ConditionExpression: 'attribute_exists(#version) OR #version = :version'`,
     why: LOST,
-    by: inTest(...DYNAMODB, REPLACES),
+    by: inTest(DYNAMODB, REPLACES),
   },
   'dynamodb: a write that the client repeated is taken for refused': {
     ...dynamodb,
@@ -79,7 +79,7 @@ export const DOCUMENT_FAULTS: Faults = {
     replace: 'if (isRefused(error))',
     why: 'a claim that was written is taken for refused, and holds unknown to its caller',
     by: inTest(
-      ...DYNAMODB,
+      DYNAMODB,
       'documents: a write whose reply is lost is not told as one that was not made',
     ),
   },
@@ -99,7 +99,7 @@ export const DOCUMENT_FAULTS: Faults = {
     find: ': { ifMatch: onto };',
     replace: ': {};',
     why: LOST,
-    by: inTest('test/stores/objects/documents.test.ts', 'S3', REPLACES),
+    by: inTest('test/stores/objects/documents.test.ts', REPLACES),
   },
   'table: a write asks for no version': {
     file: 'src/stores/table/documents.ts',
@@ -113,7 +113,7 @@ export const DOCUMENT_FAULTS: Faults = {
     find: "!== text) return 'other'",
     replace: "=== text) return 'other'",
     why: 'two hold the same lock: a write that was refused is taken for done',
-    by: inTest(HAZELCAST, 'Hazelcast', REPLACES),
+    by: inTest(HAZELCAST, REPLACES),
   },
   'hazelcast: unsafe mode is taken for a CP Subsystem': {
     file: 'src/stores/hazelcast/client.ts',

@@ -91,7 +91,7 @@ export const MYSQL_FAULTS: Faults = {
     find: '{ ...CANCELLED, ...OVER }',
     replace: '{ ...CANCELLED, broken: true }',
     why: 'a claim that was committed all the same holds until its TTL ends',
-    by: inTest('test/clients/sql-errors.test.ts', 'MySQL', 'what the server answers', '1317'),
+    by: inTest('test/clients/sql-errors.test.ts', 'MySQL', 'what the server answers: 1317'),
   },
   'mysql: the history is not looked at': {
     ...history,

@@ -136,8 +136,7 @@ export const REDIS_FAULTS: Faults = {
     why: 'all leases are lost because some other program fills the server',
     by: inTest(
       'test/stores/redis/faults-hazards.test.ts',
-      'memory is full',
-      'heartbeats and releases work, new claims fail',
+      'memory is full: heartbeats and releases work, new claims fail',
     ),
   },
   'Redis: the quick release does not look whose claim it is': {

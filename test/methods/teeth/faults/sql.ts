@@ -70,11 +70,7 @@ export const SQL_FAULTS: Faults = {
     find: "await ask('');",
     replace: "await ask('try_');",
     why: 'two are in at once',
-    by: inTest(
-      'test/database-locks/contention.test.ts',
-      "'PostgreSQL'",
-      'names exclude each other',
-    ),
+    by: inTest('test/database-locks/clients.test.ts', "'PostgreSQL'", 'pg', 'transactionLock'),
   },
   'sql: a lock is to be had at every isolation level': {
     file: 'src/database-locks/locking.ts',
