@@ -1,6 +1,6 @@
 /** What `holdfast doctor` finds in a file. */
 import { expect } from 'vitest';
-import { it, Place } from './program.ts';
+import { it } from './program.ts';
 
 it('finds nothing to do in a file in use, and leaves no lock', async ({ used: place }) => {
   const { status, out, err } = await place.fate('doctor');
@@ -13,12 +13,6 @@ it('finds nothing to do in a file in use, and leaves no lock', async ({ used: pl
   expect(out).toMatch(/a lock was taken and released in/);
   expect(out).toMatch(/^ok {2}server +SQLite 3\.\d+/m);
   expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
-});
-
-it('judges no other store than the one that is meant', async () => {
-  const { status, err } = await new Place().fate('doctor', 'redis://127.0.0.1:1');
-  expect(status).toBe(64);
-  expect(err).toMatch(/one word too many; a store needs --store/);
 });
 
 it('says what is wrong with a file that is none, or not there', async ({ place }) => {

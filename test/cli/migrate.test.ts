@@ -36,6 +36,10 @@ it.each([
 });
 
 it.each([
+  ['--store redis://host', 78, /only postgres/],
+  ['--store nonsense', 78, /named by a URL/],
+  ['a --store postgres://host', 64, /one word too many/],
+  ['--try', 64, /no flag "--try"/],
   ['--store sqlite:shop.db', 78, /with --fence sqlite/],
   ['--fence --store redis://host', 78, /"redis:" cannot be migrated/],
   ['--fence --store sqlite:', 78, /needs a file/],

@@ -64,6 +64,7 @@ describe('usage errors say what is wrong, and hold nothing', () => {
     ['evict a --reason x', '', /--token is missing/],
     ['evict a --reason x --token 12x', '', /--token takes a number .*, not "12x"/],
     ['evict a --token 12', '', /--reason is missing/],
+    ['doctor redis://127.0.0.1:1', '', /one word too many; a store needs --store/],
   ])('%s %s', async ([words, flags, message], { place }) => {
     const split = (text: string): string[] => text.split(' ').filter(Boolean);
     const args = [...split(words), ...split(flags), ...(flags ? ['--', 'touch', 'ran'] : [])];

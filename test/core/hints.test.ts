@@ -149,8 +149,7 @@ describe('a held hint', () => {
 });
 
 describe('other hints', () => {
-  it('that tell the admitted to wait are late: they delay no question', async () => {
-    const bed = setUp();
+  it('that tell the admitted to wait are late: they delay no question', async ({ bed }) => {
     const { clock, store } = bed;
     store.onClaim = () => waiting();
     const outcome = watchOutcome(bed.locks.mutex('a', { minHold: '5s' }).acquire());

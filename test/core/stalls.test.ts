@@ -82,8 +82,7 @@ for (const [what, sleep] of [
   ['this process stood still for most of the TTL', ({ clock }) => clock.stall(9_000)],
   ['the clock may have stood still', ({ clock }) => clock.jump()],
 ] as [string, (bed: Bed) => void][]) {
-  it(`the reply to a claim grants nothing if ${what} before it came`, async () => {
-    const bed = setUp();
+  it(`the reply to a claim grants nothing if ${what} before it came`, async ({ bed }) => {
     const { clock, store, locks } = bed;
     const reply = gate();
     store.onClaim = () => reply.opened.then(() => held());

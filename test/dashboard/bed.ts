@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text as textFrom } from 'node:stream/consumers';
 import { createLocks, type Locks } from 'holdfast';
 import { type Dashboard, type DashboardOptions, dashboard } from 'holdfast/dashboard';
@@ -11,6 +10,7 @@ import { type CountingStore, countingStore } from 'holdfast/testkit';
 import { expect, onTestFinished } from 'vitest';
 import { merged } from '../../src/dashboard/ui/events.ts';
 import type { BoardFrame, QueueEvent, QueueRow } from '../../src/dashboard/wire.ts';
+import { portOf } from '../support/listening.ts';
 
 export const TOKEN = 'a-token-of-an-operator';
 
@@ -131,12 +131,12 @@ export async function openSilently(server: Server, url: string): Promise<Silent>
 /** A server with this handler, until the test is over. */
 export async function serve(handler: RequestListener): Promise<{ server: Server; url: string }> {
   const server = createServer(handler);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const port = await portOf(server);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { server, url: `http://127.0.0.1:${port}` };
 }
 
 export interface Bed {

@@ -2,7 +2,6 @@
 import 'reflect-metadata';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import express, { type Express } from 'express';
@@ -12,6 +11,7 @@ import { type Dashboard, dashboard } from 'holdfast/dashboard';
 import { memoryStore } from 'holdfast/memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { expectShown } from '../methods/guide/shown.ts';
+import { portOf } from '../support/listening.ts';
 import { ask, BEARER, evict, evictionOf, Page, TOKEN } from './bed.ts';
 
 type Running = { readonly url: string; close(): Promise<unknown> };
@@ -19,8 +19,7 @@ type Running = { readonly url: string; close(): Promise<unknown> };
 type Mount = (shown: Dashboard) => Promise<Running>;
 
 async function listen(server: Server): Promise<Running> {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await portOf(server);
   const close = (): Promise<unknown> => {
     const closed = once(server, 'close');
     server.close();

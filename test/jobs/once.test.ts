@@ -272,14 +272,13 @@ describe('a result that is kept', () => {
 
   const KEEP = { keepFor: '1d', keepResult: true } as const;
 
-  it.each([
+  it.for([
     ['text', 'é'],
     ['null', null],
     ['false', false],
     ['undefined', undefined],
     ['a list', [1, { a: [] }]],
-  ])('is the same for all: %s', async (_, value) => {
-    const { locks, other } = setUp();
+  ])('is the same for all: %s', async ([, value], { locks, other }) => {
     expect(await once(locks, 'a', KEEP, () => value)).toEqual({ state: 'ran', value });
     expect(await once(other, 'a', KEEP, () => 'never')).toMatchObject({ state: 'done', value });
   });
@@ -332,8 +331,7 @@ describe('what is wrong is said before anything is sent', () => {
     ['the signal', { ...DAY, signal: {} }, /AbortSignal/],
     ['a signal of nothing', { ...DAY, signal: 0 }, /AbortSignal/],
   ];
-  it.each(wrong)('%s', (_, options, message) => {
-    const { locks } = setUp();
+  it.for(wrong)('%s', ([, options, message], { locks }) => {
     expect(() => once(locks, 'a', options as OnceOptions, work)).toThrow(message);
   });
 

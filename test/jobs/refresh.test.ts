@@ -104,8 +104,7 @@ describe('refresh', () => {
     expect(patient.value).toBe(1);
   });
 
-  it('waits no more when nobody wants it, and the next caller begins anew', async () => {
-    const bed = setUp();
+  it('waits no more when nobody wants it, and the next caller begins anew', async ({ bed }) => {
     const { clock, locks, other } = bed;
     const token = new Token(bed);
     const elsewhere = await other.mutex('refresh:a').acquire();
@@ -235,8 +234,7 @@ describe('while another loads', () => {
     expect(await refresh(locks, 'a', { ...stale, load: () => 'new' })).toBe('new');
   });
 
-  it('the old value is used for as long as it is usable, here and elsewhere', async () => {
-    const bed = setUp();
+  it('the old value is used for as long as it is usable, here and elsewhere', async ({ bed }) => {
     const { clock, locks, other } = bed;
     const token = new Token(bed);
     const options = token.options({ staleWhileRefreshing: token.old });
@@ -260,8 +258,7 @@ describe('while another loads', () => {
 });
 
 describe('a failure', () => {
-  it('is that of all who wait here, and is told elsewhere without its message', async () => {
-    const bed = setUp();
+  it('is that of all who wait here, and is told elsewhere without its message', async ({ bed }) => {
     const { clock, locks, other } = bed;
     const token = new Token(bed);
     const go = gate();
@@ -353,7 +350,7 @@ describe('a failure', () => {
 describe('what is wrong is said at once', () => {
   const one = (): number => 1;
   const fine = { read: one, load: one };
-  it.each([
+  it.for([
     ['no options', undefined, /must be an object/],
     ['no read', { load: one }, /read must be a function/],
     ['no load', { read: one }, /load must be a function/],
@@ -362,8 +359,7 @@ describe('what is wrong is said at once', () => {
     ['retryAfter', { ...fine, retryAfter: '2m' }, /at most 60000 ms/],
     ['the wait', { ...fine, wait: -1 }, /wait/],
     ['another option', { ...fine, keepFor: 1 }, /has no option "keepFor"/],
-  ])('%s', (_, options, message) => {
-    const { locks } = setUp();
+  ] as const)('%s', ([, options, message], { locks }) => {
     const ask = (): unknown => refresh(locks, 'a', options as RefreshOptions<number>);
     expect(ask).toThrow(message);
   });

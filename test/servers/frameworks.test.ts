@@ -3,10 +3,8 @@
  * tests nowhere else: exact versions are fetched from the npm registry once.
  */
 import 'reflect-metadata';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { NestFactory } from '@nestjs/core';
@@ -21,6 +19,7 @@ import { fetchModules } from '../../scripts/package/tools.ts';
 import { databaseFile } from '../methods/processes/child.ts';
 import { closing } from '../support/closing.ts';
 import { gate } from '../support/gate.ts';
+import { portOf } from '../support/listening.ts';
 import { loadDecorated } from '../support/load-decorated.ts';
 import { startPostgres } from './postgres-server.ts';
 import { RedisServer } from './redis-server.ts';
@@ -255,9 +254,8 @@ describe('a request for an order that is being shipped is told so', () => {
     server.getRouter().post('/orders/:id/ship', (context: Untyped) => orders.ship(context));
     server.errorHandler(async () => ({ default: HttpExceptionHandler }));
     await server.boot();
-    const http = createServer(server.handle.bind(server)).listen(0, '127.0.0.1');
-    await once(http, 'listening');
-    const { port } = http.address() as AddressInfo;
+    const http = createServer(server.handle.bind(server));
+    const port = await portOf(http);
     await expectBusy(locks, () => ask(`http://127.0.0.1:${port}`));
     await provider.shutdown();
     await expect(locks.inspect('a')).rejects.toMatchObject({ code: 'CLOSED' });

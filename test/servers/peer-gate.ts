@@ -3,6 +3,7 @@
  * because they say so in the head of each connection's first request, and lets everybody in but
  * those who are cut off from this member.
  */
+import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort, giveBack } from './ports.ts';
 
@@ -19,10 +20,7 @@ export class PeerGate {
   /** In front of a port on loopback. */
   static async start(target: number): Promise<PeerGate> {
     const gate = new PeerGate(await freePort(), target);
-    await new Promise<void>((resolve, reject) => {
-      gate.#listener.once('error', reject);
-      gate.#listener.listen(gate.port, HOST, resolve);
-    });
+    await once(gate.#listener.listen(gate.port, HOST), 'listening');
     return gate;
   }
 

@@ -1,14 +1,15 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { portOf } from '../support/listening.ts';
 import { reset } from './reset.ts';
 
 async function connection(): Promise<{ server: Socket; client: Socket }> {
-  const listener = createServer().listen(0, '127.0.0.1');
+  const listener = createServer();
+  const port = await portOf(listener);
   onTestFinished(() => void listener.close());
-  await once(listener, 'listening');
   const accepted = once(listener, 'connection');
-  const client = connect((listener.address() as AddressInfo).port, '127.0.0.1').resume();
+  const client = connect(port, '127.0.0.1').resume();
   const [server] = (await accepted) as [Socket];
   return { server, client };
 }

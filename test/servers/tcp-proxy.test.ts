@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { portOf } from '../support/listening.ts';
 import { until } from '../support/until.ts';
-import { freePort, giveBack } from './ports.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 /** One end of a connection, and what has become of it. */
@@ -22,25 +22,20 @@ class End {
 type Pair = { readonly near: End; readonly far: End };
 
 describe('a proxy', () => {
-  let port: number;
   let server: Server;
   let proxy: TcpProxy;
   const arrived: End[] = [];
   const dialled: End[] = [];
 
   beforeEach(async () => {
-    port = await freePort();
     server = createServer((socket) => void arrived.push(new End(socket)));
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    proxy = await TcpProxy.start(port, 'mark');
+    proxy = await TcpProxy.start(await portOf(server), 'mark');
   });
 
   afterEach(() => {
     for (const { socket } of [...arrived.splice(0), ...dialled.splice(0)]) socket.destroy();
     proxy.close();
     server.close();
-    giveBack(port);
   });
 
   async function dial(): Promise<Pair> {

@@ -3,6 +3,7 @@
  * late; holds them back, to arrive after all, as a partition does that heals; or swallows them, and
  * the end of the connection with them, as a path does whose other end is gone.
  */
+import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort, giveBack } from './ports.ts';
 import { reset } from './reset.ts';
@@ -65,14 +66,8 @@ export class TcpProxy {
   }
 
   /** Accepts connections again. */
-  accept(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#listener.once('error', reject);
-      this.#listener.listen(this.port, HOST, () => {
-        this.#listener.off('error', reject);
-        resolve();
-      });
-    });
+  async accept(): Promise<void> {
+    await once(this.#listener.listen(this.port, HOST), 'listening');
   }
 
   /** Resets all connections at both ends. */

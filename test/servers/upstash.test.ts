@@ -2,17 +2,14 @@
  * Upstash's part of the guide "Cloudflare Workers", before a real Redis: a bridge passes each
  * command that is posted on to it, and replies as Upstash's REST API does.
  */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createLocks } from 'holdfast';
 import { type Documents, documentStore } from 'holdfast/document';
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
-import { runBlock } from '../methods/guide/blocks.ts';
-import { snippetsIn } from '../methods/tidy/snippets.ts';
-import { readTree } from '../methods/tidy/tree.ts';
+import { runShown } from '../methods/guide/blocks.ts';
 import { documentsTests, sharedServer } from '../stores/document/service.ts';
+import { portOf } from '../support/listening.ts';
 import { missing } from './programs.ts';
 import { RedisServer } from './redis-server.ts';
 
@@ -38,8 +35,7 @@ async function startBridge(): Promise<{ readonly url: string; close(): Promise<v
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(reply));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await portOf(server);
   const close = async (): Promise<void> => {
     server.close();
     client.disconnect();
@@ -50,15 +46,7 @@ async function startBridge(): Promise<{ readonly url: string; close(): Promise<v
 
 type Shown = { upstashDocuments(url: string, token: string): Documents };
 
-async function shownDocuments(): Promise<Shown['upstashDocuments']> {
-  const block = snippetsIn(readTree()).find(({ code }) => code.includes('// upstash-documents.ts'));
-  if (!block) throw new Error('The guide shows no documents in Upstash.');
-  const load = (name: string): Promise<Record<string, unknown>> => import(name);
-  const shown = await runBlock(block, { names: {}, load });
-  return (shown as unknown as Shown).upstashDocuments;
-}
-
-const upstashDocuments = await shownDocuments();
+const { upstashDocuments } = await runShown<Shown>('// upstash-documents.ts');
 const bridge = sharedServer(await missing('redis'), startBridge);
 const documents = (token = TOKEN): Documents => upstashDocuments(bridge().url, token);
 

@@ -58,13 +58,3 @@ mistakes('postgres', { server: () => server, verbs }, [
   ['the URL has a mistake', `postgres://me:${SECRET}#@HERE`, 78, /malformed/],
   ['an option is wrong', `postgres://me:${SECRET}@HERE/x?schema=a-b`, 78, /schema must be/],
 ]);
-
-it.each([
-  [['migrate', '--store', 'redis://host'], 78, /only postgres/],
-  [['migrate', '--store', 'nonsense'], 78, /named by a URL/],
-  [['migrate', 'a', '--store', 'postgres://host'], 64, /one word too many/],
-  [['migrate', '--try'], 64, /no flag "--try"/],
-])('%j is a mistake', async (args, expected, says) => {
-  const { status, err } = await new Place().fate(...args);
-  expect({ status, err }).toEqual({ status: expected, err: expect.stringMatching(says) });
-});

@@ -1,6 +1,4 @@
 /** What the doctor makes of what a server says of itself. */
-import { createLocks } from 'holdfast';
-import { memoryStore } from 'holdfast/memory';
 import { describe, expect, it } from 'vitest';
 import {
   askServer,
@@ -10,7 +8,7 @@ import {
   tryLock,
 } from '../../../src/cli/verbs/doctor.ts';
 import { clockOffset } from '../../../src/clients/facts/server-facts.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
+import { setUp } from '../../jobs/bed.ts';
 
 describe('the clock of a server', () => {
   const time = (aheadMs: number, withinMs = 1) =>
@@ -75,10 +73,9 @@ it.each([
 });
 
 it('a lock that another doctor has may be asked for', async () => {
-  const clock = new FakeClock();
-  const store = memoryStore({ clock });
-  await createLocks(store, { clock }).mutex('holdfast-doctor').acquire();
-  const found = tryLock(createLocks(store, { clock }));
+  const { clock, locks, other } = setUp();
+  await other.mutex('holdfast-doctor').acquire();
+  const found = tryLock(locks);
   await clock.advance(2_000);
   expect(await found).toEqual({
     about: 'permissions',

@@ -1,7 +1,5 @@
 /** What servers tell the doctor of themselves, and what is left if they refuse. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import type { ObjectAccess } from 'holdfast/objects';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -13,6 +11,7 @@ import { objectFacts } from '../../../src/stores/objects/open-url.ts';
 import { httpObjects } from '../../fences/numbers.ts';
 import { ObjectServer } from '../../fences/object-server.ts';
 import { client } from '../../stores/dynamodb/table.ts';
+import { portOf } from '../../support/listening.ts';
 
 /** To within 5 s: `Date` counts seconds, and a busy machine stands still. */
 const AGREES = { aheadMs: expect.closeTo(0, -4), withinMs: expect.any(Number) };
@@ -110,8 +109,7 @@ describe('a table of DynamoDB', () => {
       const describes = /DescribeTable$/.test(String(headers['x-amz-target']));
       response.writeHead(describes ? 400 : 200).end(JSON.stringify(describes ? denied : {}));
     });
-    await once(service.listen(0, '127.0.0.1'), 'listening');
-    const sdk = client((service.address() as AddressInfo).port);
+    const sdk = client(await portOf(service));
     onTestFinished(() => {
       sdk.destroy();
       service.close();

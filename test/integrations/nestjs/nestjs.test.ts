@@ -16,8 +16,8 @@ import {
 } from 'holdfast/nestjs';
 import { simulatedClock } from 'holdfast/testkit';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { setUp } from '../../jobs/bed.ts';
 import { databaseFile } from '../../methods/processes/child.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
 import { gate } from '../../support/gate.ts';
 import { loadDecorated } from '../../support/load-decorated.ts';
 
@@ -315,10 +315,8 @@ describe('LockedCron', () => {
   }
 
   it('skips the run of an instance whose clock is behind, and not the next one', async () => {
-    const clock = new FakeClock();
-    const store = memoryStore({ clock });
-    const newJob = () => new Job(createLocks(store, { clock }));
-    const [one, two] = [newJob(), newJob()];
+    const { clock, locks, other } = setUp();
+    const [one, two] = [new Job(locks), new Job(other)];
     const decorate = LockedCron((self: Job) => self.locks, 'report', { minHold: '20s' });
     const context = { kind: 'method' } as ClassMethodDecoratorContext<Job>;
     const build = decorate(Job.prototype.build, context);

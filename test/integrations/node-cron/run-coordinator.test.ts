@@ -1,10 +1,8 @@
 /** Asked as node-cron asks: for a key that is the name of a task and its scheduled time. */
-import { createLocks, type Locks } from 'holdfast';
-import { memoryStore } from 'holdfast/memory';
+import type { Locks } from 'holdfast';
 import { runCoordinator } from 'holdfast/node-cron';
 import { expect, it } from 'vitest';
 import { setUp } from '../../jobs/bed.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
 import * as scripted from '../../support/scripted-store.ts';
 
 const RUN = 'report:2026-11-23T03:00:00.000Z';
@@ -61,9 +59,8 @@ it('takes a lease that is longer than maxTtl for maxTtl', async () => {
 });
 
 it('rejects when the store grants the run to nobody, so that node-cron tells of it', async () => {
-  const clock = new FakeClock();
-  const store = memoryStore({ clock });
-  const coordinator = runCoordinator(createLocks(store, { clock }));
+  const { clock, store, locks } = setUp();
+  const coordinator = runCoordinator(locks);
   store.forget();
   const asked = coordinator.shouldRun(RUN, LEASE_MS);
   await expect(asked).rejects.toMatchObject({ code: 'STORE' });

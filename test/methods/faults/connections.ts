@@ -2,6 +2,7 @@
 import type { HeldStatus } from 'holdfast/store';
 import { describe, expect, test } from 'vitest';
 import { patiently } from '../../support/patiently.ts';
+import { watchOutcome } from '../../support/scripted-store.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import type { Bed, Place, StoreOptions } from './bed.ts';
@@ -80,10 +81,7 @@ export function lateness(
     const [holding, waiting] = [bed.locks(server), bed.locks(proxy)];
     const lease = await patiently(holding.mutex('ended'));
     const next = patiently(waiting.mutex('ended'));
-    let granted = false;
-    const seen = next.then(() => {
-      granted = true;
-    });
+    const outcome = watchOutcome(next);
     await hasWaiter(holding, 'ended');
     proxy.toClient.set({ flow: 'hold' });
     await lease.release();
@@ -93,9 +91,8 @@ export function lateness(
     proxy.set();
     // What was held back arrives at once; then a heartbeat follows.
     await sleep(TTL_MS / 2);
-    expect(granted).toBe(false);
+    expect(outcome.done).toBe(false);
     await prober.release([grant.claim]);
-    await seen;
     expect((await next).token).toBeGreaterThan(grant.token * 1024n);
   });
 

@@ -4,7 +4,8 @@
  */
 import type { Locks } from 'holdfast';
 import { expect } from 'vitest';
-import { until } from '../../support/until.ts';
+import { watchOutcome } from '../../support/scripted-store.ts';
+import { hasWaiter } from './bed.ts';
 
 export interface Forger {
   /** The tags in the rows of this lock, in any order. */
@@ -23,15 +24,9 @@ export async function expectNoForgery(
 ): Promise<void> {
   const name = 'gold';
   const lease = await holder.mutex(name, { fair: true }).acquire();
-  let granted = false;
   const waiting = waiter.mutex(name, { fair: true }).acquire();
-  waiting.then(
-    () => {
-      granted = true;
-    },
-    () => {},
-  );
-  await until('did it wait', async () => (await holder.inspect(name)).waiters.length === 1);
+  const outcome = watchOutcome(waiting);
+  await hasWaiter(holder, name);
   const { holders, waiters } = await holder.inspect(name);
   // As the store has them.
   const [held = 0n, next = 0n] = [holders, waiters].map(([one]) => (one?.number ?? 0n) / 1024n);
@@ -51,7 +46,7 @@ export async function expectNoForgery(
     await forger.send(`${tag} ?`);
   }
   await settled();
-  expect([lease.held, granted]).toEqual([true, false]);
+  expect([lease.held, outcome.done]).toEqual([true, false]);
   await lease.release();
   const second = await waiting;
   expect(second.token).toBe(next * 1024n);

@@ -2,6 +2,7 @@
 import { downgrade, evict, type Locks, list } from 'holdfast';
 import { once } from 'holdfast/once';
 import { expect } from 'vitest';
+import { listed } from '../../support/listed.ts';
 
 /** All verbs of a store, in the course of what programs do; nobody else has locks in it. */
 export async function useAll(
@@ -11,9 +12,7 @@ export async function useAll(
   const lease = await locks.mutex('a').acquire();
   const next = locks.mutex('a', { fair: true }).acquire();
   await lease.renew();
-  const names: string[] = [];
-  for await (const each of list(locks, '')) names.push(each);
-  expect(names).toEqual(['a']);
+  expect(await listed(list(locks))).toEqual(['a']);
   await lease.release();
   const { token } = await next;
   expect((await locks.inspect('a')).holders).toMatchObject([{ number: token }]);

@@ -5,9 +5,7 @@ import type { Documents } from 'holdfast/document';
 import { documentsSuite } from 'holdfast/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { portOf } from '../../support/listening.ts';
-import { snippetsIn } from '../tidy/snippets.ts';
-import { readTree } from '../tidy/tree.ts';
-import { runBlock } from './blocks.ts';
+import { runShown } from './blocks.ts';
 
 interface Shown {
   etagDocuments(base: string): Documents;
@@ -15,14 +13,7 @@ interface Shown {
 }
 
 const servers: Server[] = [];
-let shown: Shown;
-
-beforeAll(async () => {
-  const block = snippetsIn(readTree()).find(({ code }) => code.includes('const etagStore ='));
-  if (!block) throw new Error('The guide shows no such store.');
-  const load = (name: string): Promise<Record<string, unknown>> => import(name);
-  shown = (await runBlock(block, { names: {}, load })) as unknown as Shown;
-});
+const shown = await runShown<Shown>('const etagStore =');
 afterAll(() => {
   for (const server of servers) server.close();
 });

@@ -2,7 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { runInThisContext } from 'node:vm';
 import ts from 'typescript';
-import { NESTJS, type Snippet } from '../tidy/snippets.ts';
+import { NESTJS, type Snippet, snippetsIn } from '../tidy/snippets.ts';
+import { readTree } from '../tidy/tree.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 
@@ -70,6 +71,14 @@ export async function runBlock(block: Snippet, { names, load }: Given): Promise<
   const run: unknown = runInThisContext(source, { filename, lineOffset: block.line - 1 });
   await (run as (all: Module) => Promise<void>)(given);
   return exports;
+}
+
+/** Runs the block with these words, to its end; answers what it exports. */
+export async function runShown<Shown>(words: string): Promise<Shown> {
+  const block = snippetsIn(readTree()).find(({ code }) => code.includes(words));
+  if (!block) throw new Error(`No page shows ${words}.`);
+  const exports: unknown = await runBlock(block, { names: {}, load: (name) => import(name) });
+  return exports as Shown;
 }
 
 const DECORATORS_OF_NESTJS = { experimentalDecorators: true, emitDecoratorMetadata: true };

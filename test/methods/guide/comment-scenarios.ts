@@ -3,6 +3,7 @@ import { createElection } from 'holdfast/election';
 import { expect } from 'vitest';
 import { httpObjects } from '../../fences/numbers.ts';
 import { ObjectServer } from '../../fences/object-server.ts';
+import { until } from '../../support/until.ts';
 import {
   givenJob,
   hold,
@@ -14,7 +15,6 @@ import {
   printed,
   resignInTime,
   type Scenario,
-  until,
 } from './scenario.ts';
 import type { World } from './world.ts';
 

@@ -2,7 +2,7 @@
 import { evict, type LockErrorCode } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { expect, vi } from 'vitest';
-import { HANG_MS } from '../../support/this-run.ts';
+import { until } from '../../support/until.ts';
 import type { Module, Place } from './blocks.ts';
 import type { World } from './world.ts';
 
@@ -25,11 +25,6 @@ export const ofPage = (
   page: string,
   blocks: Readonly<Record<string, Omit<Scenario, keyof Place>>>,
 ): Scenario[] => Object.entries(blocks).map(([has, scenario]) => ({ page, has, ...scenario }));
-
-const PATIENCE = { timeout: HANG_MS };
-
-export const until = (reached: () => unknown): Promise<unknown> =>
-  vi.waitFor(() => expect(reached()).toBeTruthy(), PATIENCE);
 
 export const printed = (world: World, text: string): Promise<unknown> =>
   until(() => world.printed.some((line) => line.includes(text)));
@@ -55,7 +50,7 @@ export const givenJob = async ({ names, others }: World): Promise<void> => {
 export const nobodyHolds =
   (name: string) =>
   (world: World): unknown =>
-    vi.waitFor(async () => expect((await world.locks.inspect(name)).holders).toEqual([]), PATIENCE);
+    until('did nobody hold it', async () => (await world.locks.inspect(name)).holders.length === 0);
 
 /** For listeners: something to hear. */
 export const runReport = (world: World): unknown => world.locks.mutex('report').run(() => {});

@@ -2,6 +2,7 @@
 import { createElection } from 'holdfast/election';
 import { expect } from 'vitest';
 import { ObjectServer } from '../../fences/object-server.ts';
+import { until } from '../../support/until.ts';
 import { COMMENTS } from './comment-scenarios.ts';
 import { countStock } from './reader.ts';
 import {
@@ -16,7 +17,6 @@ import {
   resignInTime,
   runReport,
   type Scenario,
-  until,
 } from './scenario.ts';
 import { askShop } from './shop.ts';
 import { STORES } from './store-scenarios.ts';

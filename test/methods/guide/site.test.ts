@@ -1,11 +1,11 @@
 /** What `npm run docs` makes of the pages, and its check for links that lead nowhere. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deadLinks } from '../../../scripts/docs/dead-links.ts';
 import { menuOf } from '../../../scripts/docs/menu.ts';
 import { sitePages } from '../../../scripts/docs/pages.ts';
+import { directory } from '../../support/directory.ts';
 import type { Tree } from '../tidy/tree.ts';
 
 const treeOf = (files: Readonly<Record<string, string>>): Tree => new Map(Object.entries(files));
@@ -94,8 +94,7 @@ describe('the site', () => {
 });
 
 it('finds links of a site to files and headings that are not there, and no others', () => {
-  const site = mkdtempSync(join(tmpdir(), 'holdfast-site-'));
-  onTestFinished(() => rmSync(site, { recursive: true }));
+  const site = directory();
   mkdirSync(join(site, 'guide'));
   writeFileSync(join(site, 'style.css'), '');
   writeFileSync(

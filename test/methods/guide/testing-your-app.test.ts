@@ -1,11 +1,11 @@
 /** The tests of the guide "Testing your app", which shows parts of this file. */
-import { readFileSync } from 'node:fs';
 import { createLocks, evict, isLockError, type Locks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import type { SimulatedClock } from 'holdfast/testkit';
 import { chaosStore, countingStore, faultyStore, simulatedClock } from 'holdfast/testkit';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Post, sendInvoices } from './invoices.ts';
+import { expectShown } from './shown.ts';
 
 /** A post that takes a minute for each invoice, on the clock of the test. */
 class SlowPost implements Post {
@@ -136,6 +136,25 @@ function record(
   locks.on('lost', end);
 }
 
+test('a process prints what it held, and when', async () => {
+  await using locks = createLocks(memoryStore());
+  const step = async (): Promise<void> => {};
+  const print = vi.spyOn(console, 'log').mockReturnValue();
+  onTestFinished(() => print.mockRestore());
+
+  const machineMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+  await locks.mutex('invoices').run(async ({ token }) => {
+    const grantedAt = machineMs();
+    await step();
+    console.log(JSON.stringify({ token: `${token}`, grantedAt, endedAt: machineMs() }));
+  });
+
+  const { token, grantedAt, endedAt } = JSON.parse(print.mock.lastCall?.[0]);
+  expect(BigInt(token)).toBeGreaterThan(0n);
+  expect(endedAt).toBeGreaterThan(grantedAt);
+});
+
 test('an hour of work costs a request every few seconds', async () => {
   const clock = newClock();
   const store = countingStore(memoryStore({ clock }));
@@ -151,18 +170,6 @@ test('an hour of work costs a request every few seconds', async () => {
 });
 
 test('the guide shows what is tested here', () => {
-  const read = (path: string): string =>
-    readFileSync(new URL(path, import.meta.url), 'utf8').replace(/\s+/g, ' ');
-  const here = `${read('invoices.ts')} ${read('testing-your-app.test.ts')}`;
-  const page = readFileSync(
-    new URL('../../../docs/guide/testing-your-app.md', import.meta.url),
-    'utf8',
-  );
-  const blocks = [...page.matchAll(/^```ts.*\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
-  const shown = blocks.filter((block) => /^test/m.test(block));
-  expect(shown.length).toBeGreaterThan(3);
-  for (const block of shown) {
-    const body = block.slice(block.search(/^test/m)).replace(/\s+/g, ' ').trim();
-    expect(here).toContain(body);
-  }
+  const files = ['invoices.ts', 'testing-your-app.test.ts'];
+  expectShown('testing-your-app.md', ...files.map((file) => new URL(file, import.meta.url)));
 });

@@ -3,6 +3,7 @@
  * same spoilt so that no order of it can be right. Their models are stated in two languages.
  */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { missingGo } from '../../servers/go-build.ts';
 import { closing } from '../../support/closing.ts';
 import { RUN } from '../../support/this-run.ts';
 import { correctOperations } from './correct-operations.ts';
@@ -10,9 +11,9 @@ import { Courses } from './courses.ts';
 import type { History } from './history.ts';
 import { checkLinearizability } from './linearizability.ts';
 import { counterModel, type LockOperation, lockModel } from './models.ts';
-import { missingPorcupine, Porcupine } from './porcupine.ts';
+import { PORCUPINE, Porcupine } from './porcupine.ts';
 
-const why = await missingPorcupine();
+const why = await missingGo(PORCUPINE);
 const porcupine = why === undefined ? await Porcupine.start() : undefined;
 afterAll(() => porcupine?.close());
 beforeEach(({ skip }) => skip(why !== undefined, why));

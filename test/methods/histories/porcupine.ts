@@ -2,11 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { type GoProgram, goProgram, missingGo } from '../../servers/go-build.ts';
+import { type GoProgram, goProgram } from '../../servers/go-build.ts';
 import type { History } from './history.ts';
 import type { Operation } from './linearizability.ts';
 
-const PROGRAM: GoProgram = {
+export const PORCUPINE: GoProgram = {
   name: 'porcupine',
   folder: fileURLToPath(new URL('porcupine/', import.meta.url)),
   files: ['go.mod', 'go.sum', 'main.go', 'lock.go', 'counter.go'],
@@ -21,18 +21,13 @@ export interface Verdict {
   readonly ms: number;
 }
 
-/** Why there is none here, if there is none. */
-export function missingPorcupine(): Promise<string | undefined> {
-  return missingGo(PROGRAM);
-}
-
 export class Porcupine {
   readonly #process: ChildProcess;
   readonly #waiting: { answer(line: string): void; fail(error: Error): void }[] = [];
 
   /** The first call may build it. Rejects without Go or a network. */
   static async start(mostSteps: number = MOST_STEPS): Promise<Porcupine> {
-    return new Porcupine(await goProgram(PROGRAM), mostSteps);
+    return new Porcupine(await goProgram(PORCUPINE), mostSteps);
   }
 
   private constructor(path: string, mostSteps: number) {

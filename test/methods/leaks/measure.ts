@@ -6,15 +6,13 @@
  * collected, and what seems to leak is measured again: noise ends some time, a leak does not.
  */
 import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'vitest';
+import { collect } from '../../support/garbage.ts';
 
-setFlagsFromString('--expose-gc');
 // Code that is compiled, recompiled and dropped moves the heap by some 200 kB from time to time.
 for (const flag of ['--no-opt', '--no-maglev', '--no-sparkplug', '--no-flush-bytecode']) {
   setFlagsFromString(flag);
 }
-const collect = runInNewContext('gc') as () => void;
 
 /** More than this, in bytes for each round, is a leak: a promise with a closure takes as much. */
 const LIMIT = 100;

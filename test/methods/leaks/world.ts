@@ -1,5 +1,6 @@
 /** What the calls of a leak test are made on. */
 import { createLocks, type Locks, list, type Store } from 'holdfast';
+import { listed } from '../../support/listed.ts';
 
 /** Where a store keeps its data, for as long as the file of tests runs. */
 export interface Ground {
@@ -68,11 +69,9 @@ export class World {
   }
 
   /** Names that somebody has or wants. */
-  async inUse(): Promise<string[]> {
-    const names: string[] = [];
+  inUse(): Promise<string[]> {
     const [locks] = this.#all;
-    if (locks) for await (const name of list(locks)) names.push(name);
-    return names;
+    return listed(locks && list(locks));
   }
 
   /** What goes on from round to round ends. */

@@ -3,12 +3,11 @@
  * counterexample shows why the rule is there.
  */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type Command, findProgram } from '../../servers/programs.ts';
+import { directory } from '../../support/directory.ts';
 
 const run = promisify(execFile);
 const GRANTS = resolve('test/methods/models/quorum.pml');
@@ -27,16 +26,12 @@ type Said = { readonly stdout: string };
 
 /** What the checker says about a model with these words defined. */
 async function check(words: readonly string[], model: string = GRANTS): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-model-'));
-  try {
-    const defined = words.map((word) => `-D${word}`);
-    await start(spin, [`-P${cc.join(' ')} -E -xc`, '-a', ...defined, model], folder);
-    const switches = ['-O2', '-DSAFETY', '-DVECTORSZ=512', '-DCOLLAPSE', '-DMEMLIM=3000'];
-    await start(cc, [...switches, '-o', 'pan', 'pan.c'], folder);
-    return (await start([join(folder, 'pan')], ['-m200000', '-w24'], folder)).stdout;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = directory();
+  const defined = words.map((word) => `-D${word}`);
+  await start(spin, [`-P${cc.join(' ')} -E -xc`, '-a', ...defined, model], folder);
+  const switches = ['-O2', '-DSAFETY', '-DVECTORSZ=512', '-DCOLLAPSE', '-DMEMLIM=3000'];
+  await start(cc, [...switches, '-o', 'pan', 'pan.c'], folder);
+  return (await start([join(folder, 'pan')], ['-m200000', '-w24'], folder)).stdout;
 }
 
 const SMALL = ['GRANTS=1', 'LOSSES=0'];

@@ -60,11 +60,10 @@ test('what came too late while the machine stood still is void, and nothing else
 test('nothing is void without a stall, or where no lease ends on a real clock', async () => {
   // No machine stands still for twenty seconds.
   const calm = "paced(60_000); it('late', () => { throw new TooLate('never held'); });";
-  expect((await run(calm, true)).get('late')).toMatchObject({ status: 'failed' });
-  expect((await run(calm, true)).get('late')?.meta.void).toBeUndefined();
-  const untimed = (await run(STALLS, false)).get('late');
-  expect(untimed).toMatchObject({ status: 'failed' });
-  expect(untimed?.meta.void).toBeUndefined();
+  for (const told of [await run(calm, true), await run(STALLS, false)]) {
+    expect(told.get('late')).toMatchObject({ status: 'failed' });
+    expect(told.get('late')?.meta.void).toBeUndefined();
+  }
 });
 
 test('a test hangs if its process had the time, and not while that stands still', async () => {

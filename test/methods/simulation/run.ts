@@ -5,6 +5,7 @@
  * event loop is what makes sure of that. Turns cost more than steps, so in each turn every world
  * takes one: they share nothing, and each takes the same course as alone.
  */
+import { setImmediate as turn } from 'node:timers/promises';
 import { type Outcome, World } from './world.ts';
 
 /** So many worlds at a time: enough to share a turn, few enough for the caches of the processor. */
@@ -57,8 +58,4 @@ export async function runWorld(seed: number, trace = false): Promise<Outcome> {
   }
   process.removeListener('unhandledRejection', note);
   return world.outcome;
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

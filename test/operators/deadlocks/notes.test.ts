@@ -2,13 +2,8 @@
 import { createLocks, detectDeadlocks, list, waitsOf } from 'holdfast';
 import { countingStore } from 'holdfast/testkit';
 import { describe, expect, it } from 'vitest';
+import { listed } from '../../support/listed.ts';
 import { type Program, World } from './bed.ts';
-
-async function names(names: AsyncIterable<string>): Promise<string[]> {
-  const all: string[] = [];
-  for await (const name of names) all.push(name);
-  return all.sort();
-}
 
 it('while no task waits for a second, detection costs no request', async () => {
   const requests = async (detects: boolean): Promise<unknown> => {
@@ -54,7 +49,7 @@ describe('a wait of a task that holds locks', () => {
       holder: { label: 'nightly', pid: process.pid, since: 1_100 },
     });
     expect(wait?.holds.map(({ resource }) => resource).sort()).toEqual(['m0', 'r']);
-    expect(await names(list(locks))).toEqual(['m0', 'r', 's']);
+    expect((await listed(list(locks))).sort()).toEqual(['m0', 'r', 's']);
     await done;
   });
 
@@ -72,14 +67,14 @@ describe('a wait of a task that holds locks', () => {
     await again.done;
     await again.world.clock.sleep(1);
     expect(await waitsOf(others)).toEqual([]);
-    expect(await names(list(others))).toEqual([]);
+    expect(await listed(list(others))).toEqual([]);
   });
 
   it('is published anew when the store has lost it', async () => {
     const { world, all, done } = await waiting();
     const { locks } = all[1] as Program;
     await world.clock.sleep(3_000);
-    const [name = ''] = await names(world.store.list?.('holdfast waits ') ?? list(locks));
+    const [name = ''] = await listed(world.store.list?.('holdfast waits '));
     const [member] = (await world.store.inspect(name)).holders;
     await world.store.evict?.(name, member?.number ?? 0n, { reason: 'a test', now: true });
     expect((await waitsOf(locks))[0]?.holds).toHaveLength(1);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { list } from '../../../../src/operators/list.ts';
 import { check, type Topic } from '../../../../src/testkit/case.ts';
+import { listed } from '../../../support/listed.ts';
 
 /** The view from outside: lists and prefixes. */
 export const outlook: Topic = {
@@ -18,15 +19,9 @@ export const outlook: Topic = {
       const locks = bed.locks({ prefix: bed.name('1:') });
       for (const name of ['ab', 'ac', 'b']) await locks.mutex(name).acquire();
       await bed.locks().mutex(bed.name('2:ab')).acquire();
-      assert.deepEqual(await collect(list(locks)), ['ab', 'ac', 'b']);
-      assert.deepEqual(await collect(list(locks, 'a')), ['ab', 'ac']);
-      assert.deepEqual(await collect(list(locks, 'c')), []);
+      assert.deepEqual((await listed(list(locks))).sort(), ['ab', 'ac', 'b']);
+      assert.deepEqual((await listed(list(locks, 'a'))).sort(), ['ab', 'ac']);
+      assert.deepEqual(await listed(list(locks, 'c')), []);
     }),
   ],
 };
-
-async function collect(names: AsyncIterable<string>): Promise<string[]> {
-  const all: string[] = [];
-  for await (const name of names) all.push(name);
-  return all.sort();
-}
