@@ -1,5 +1,5 @@
 /** What a process costs that holds more and more leases, through one heartbeat, on each store. */
-import { sleep } from '../measuring/processes.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { report } from '../measuring/result.ts';
 import { socketBytes } from '../measuring/sockets.ts';
 import { difference, type Place, TTL_MS } from '../measuring/subject.ts';
