@@ -73,7 +73,7 @@ async function run({ name, figure, stores: own }: Job): Promise<void> {
   console.error(`${title} …`);
   const each: Run[] = [];
   for (let n = 0; n < runs; n++) each.push(await measured(title, { name, figure, stores: own }));
-  const results = runs === 1 ? (each[0]?.results ?? []) : merged(each.map((one) => one.results));
+  const results = merged(each.map((one) => one.results));
   const before = each.map(({ busy }) => busy);
   const labels = each[0]?.labels ?? [];
   const where = `${[machine(), conditions(before), ...labels].join('; ')}.`;
