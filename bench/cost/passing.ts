@@ -38,7 +38,7 @@ export async function measure(places: readonly Place[]): Promise<void> {
       await part(locks, others, measuring).catch(unlessUnsupported);
     }
     await Promise.all([locks.close(), others.close()]);
-    await observer.close();
+    await observer.close?.();
   }
 }
 

@@ -48,7 +48,7 @@ export async function measure(places: readonly Place[]): Promise<void> {
     report({ what: name, measured, ratio: timeRatio });
   }
   for (const [, { close }] of contenders) await close();
-  for (const observer of observers) observer.close();
+  for (const observer of observers) observer.close?.();
 }
 
 function ours(urls: readonly string[], tokens: boolean): Connected {

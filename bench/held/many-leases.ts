@@ -38,7 +38,7 @@ async function holdLeases(place: Place, count: number): Promise<void> {
   if (held !== count) throw new Error(`${count - held} of ${count} leases were lost.`);
   await Promise.all(leases.map((lease) => lease.release()));
   await locks.close();
-  await observer.close();
+  await observer.close?.();
   report({
     what: `${name}, ${count.toLocaleString('en')} leases`,
     measured: {

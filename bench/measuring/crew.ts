@@ -44,7 +44,7 @@ export async function roundsOf(
     members = members.filter((_, at) => !round.all[at]?.stuck);
   }
   for (const member of members) member.kill('SIGKILL');
-  await observer.close();
+  await observer.close?.();
   return rounds;
 }
 
