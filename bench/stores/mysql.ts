@@ -1,6 +1,6 @@
 /** MySQL or MariaDB. */
 import { migrateMysql } from 'holdfast/mysql';
-import { createConnection, createPool } from 'mysql2/promise';
+import { createConnection } from 'mysql2/promise';
 import { floors, TABLES } from '../floors/mysql.ts';
 import { cpuMicros } from '../measuring/cpu.ts';
 import type { Observer, Place, Subject } from '../measuring/subject.ts';
@@ -22,9 +22,7 @@ export const mysql: Subject = {
 async function observe({ url, pids }: Place): Promise<Observer> {
   const connection = await createConnection(url);
   await connection.query(TABLES);
-  const pool = createPool(url);
-  await migrateMysql(pool);
-  await pool.end();
+  await migrateMysql(connection);
   let asked = 0;
   const statements = async (): Promise<number> => {
     asked++;

@@ -32,9 +32,7 @@ async function observe({ url, pids }: Place): Promise<Observer> {
   const count = async (sql: string): Promise<number> => Number((await client.query(sql)).rows[0].n);
   await client.query('CREATE EXTENSION IF NOT EXISTS pg_stat_statements');
   await client.query(TABLES);
-  const pool = new pg.Pool({ connectionString: url });
-  await migratePostgres(pool);
-  await pool.end();
+  await migratePostgres(client);
   return {
     work: async () => ({ statements: await count(STATEMENTS), 'server CPU µs': cpuMicros(pids) }),
     bytes: () => count(SIZE),
