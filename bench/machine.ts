@@ -1,5 +1,5 @@
 import { cpus, release, type } from 'node:os';
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { bindingName } from './floors/sqlite.ts';
 
 /**
@@ -26,7 +26,7 @@ export function machine(): string {
 /** How many cores were busy on average while this looked. */
 export async function busyCores(): Promise<number> {
   const before = ticks();
-  await setTimeout(LOOK_MS);
+  await sleep(LOOK_MS);
   const after = ticks();
   const [all, idle] = [after.all - before.all, after.idle - before.idle];
   return (cpus().length * (all - idle)) / all;

@@ -19,6 +19,7 @@ import type { Result } from './measuring/result.ts';
 import { merged, table } from './measuring/table.ts';
 import { closeServers, type Server, serversOf } from './servers.ts';
 import { stage } from './stage.ts';
+import { schemeOf } from './stores/index.ts';
 
 const options = {
   store: { type: 'string', multiple: true },
@@ -27,14 +28,15 @@ const options = {
 const { values, positionals } = parseArgs({ options, allowPositionals: true });
 const asked = positionals.length > 0 ? positionals : Object.keys(FIGURES);
 
-/** Other names of the same. */
+/** Other names of the same, which only some clients understand. */
 const ALIASES: Readonly<Record<string, string>> = { postgresql: 'postgres', mariadb: 'mysql' };
 
 /** By their schemes; with nothing behind the colon, a server is started. */
 const stores = new Map(
   values.store?.map((url): [string, string] => {
-    const [scheme = ''] = url.split(':');
-    return [ALIASES[scheme] ?? scheme, url];
+    const given = schemeOf(url);
+    const scheme = ALIASES[given] ?? given;
+    return [scheme, scheme + url.slice(given.length)];
   }),
 );
 
@@ -71,7 +73,7 @@ async function run({ name, figure, stores: own }: Job): Promise<void> {
   console.error(`${title} …`);
   const each: Run[] = [];
   for (let n = 0; n < runs; n++) each.push(await measured(title, { name, figure, stores: own }));
-  const results = runs === 1 ? (each[0]?.results ?? []) : merged(each.map((one) => one.results));
+  const results = merged(each.map((one) => one.results));
   const before = each.map(({ busy }) => busy);
   const labels = each[0]?.labels ?? [];
   const where = `${[machine(), conditions(before), ...labels].join('; ')}.`;

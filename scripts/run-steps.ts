@@ -27,7 +27,6 @@ export async function runSteps(
   onEnd: (ended: Ended) => Promise<void> = async () => {},
 ): Promise<Ended[]> {
   const courses = steps.map((step): Course => ({ step }));
-  const ended: Ended[] = [];
   let timedAreOver = false;
   const lane = async (beside: boolean): Promise<void> => {
     for (const course of courses.filter(({ step }) => (step.beside ?? false) === beside)) {
@@ -40,7 +39,6 @@ export async function runSteps(
       const seconds = (performance.now() - since) / 1000;
       const one = { ...tally, step: course.step.name, seconds };
       course.ended = one;
-      ended.push(one);
       line.say(lineOf(one));
       await onEnd(one);
     }
@@ -49,7 +47,7 @@ export async function runSteps(
   const line = progressLine(() => sayProgress(courses));
   await Promise.all([lane(false), lane(true)]);
   line.stop();
-  return ended;
+  return courses.flatMap(({ ended }) => ended ?? []);
 }
 
 async function runStep(step: Step, ...how: Parameters<Step['run']>): Promise<Tally> {

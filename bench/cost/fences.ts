@@ -3,10 +3,10 @@
  * each transaction, and on a server a round trip with it; in Redis a check inside of a script that
  * does the same, and what a hold pays once, to enter.
  */
-import { createHash } from 'node:crypto';
 import { redisFence, sqlFence } from 'holdfast/fence';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { loaded } from '../floors/redis.ts';
 import { openBare } from '../floors/sqlite.ts';
 import { compare, timed } from '../measuring/result.ts';
 import type { Place } from '../measuring/subject.ts';
@@ -79,8 +79,7 @@ async function redis(url: string): Promise<void> {
   const client = new Redis(url);
   const fence = redisFence();
   const entry = await fence.enter(client, lease);
-  const sha = createHash('sha1').update(SCRIPT).digest('hex');
-  await client.script('LOAD', SCRIPT);
+  const sha = await loaded(client, SCRIPT);
   const [key, writes] = ['stock:one', 3_000];
   await compared(writes, {
     'floor: SET': () => client.set(key, '1'),

@@ -2,8 +2,8 @@
  * What is done to a lock beside acquire and release: a lease goes on in another program, a newer
  * request ends the wait of an earlier one, several locks are taken in one step.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError, type Locks, tryAllOf } from 'holdfast';
-import { sleep } from '../measuring/processes.ts';
 import { quantile, report, timed } from '../measuring/result.ts';
 import { difference, type Place } from '../measuring/subject.ts';
 import { watchedAt } from '../stores/index.ts';
@@ -38,7 +38,7 @@ export async function measure(places: readonly Place[]): Promise<void> {
       await part(locks, others, measuring).catch(unlessUnsupported);
     }
     await Promise.all([locks.close(), others.close()]);
-    await observer.close();
+    await observer.close?.();
   }
 }
 

@@ -2,10 +2,10 @@
  * Acquire and release over several servers of a free lock: what a majority costs
  * beside one server, and what tokens cost, which take a second round. Redlock beside it.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { quorum } from 'holdfast/quorum';
 import { redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
-import { sleep } from '../measuring/processes.ts';
 import { report, takeTurns, timed } from '../measuring/result.ts';
 import type { Connected, Place } from '../measuring/subject.ts';
 import { redlockOn } from '../rivals/redis.ts';
@@ -48,7 +48,7 @@ export async function measure(places: readonly Place[]): Promise<void> {
     report({ what: name, measured, ratio: timeRatio });
   }
   for (const [, { close }] of contenders) await close();
-  for (const observer of observers) observer.close();
+  for (const observer of observers) observer.close?.();
 }
 
 function ours(urls: readonly string[], tokens: boolean): Connected {

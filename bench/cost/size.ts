@@ -1,20 +1,15 @@
 /** What the core weighs, as a bundler for users would make it, without what Node brings. */
-import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { buildSync } from 'esbuild';
 import { report } from '../measuring/result.ts';
 
 const GOAL_BYTES = 8 * 1024;
 const ENTRIES = ['holdfast', 'holdfast/memory', 'holdfast/sqlite'];
 
-/** The bundler that comes with the tools of this project. */
-const esbuild = createRequire(import.meta.url)('esbuild') as {
-  buildSync(options: object): { readonly outputFiles: { readonly contents: Uint8Array }[] };
-};
-
 export function measure(): void {
   for (const entry of ENTRIES) {
-    const [bundle] = esbuild.buildSync({
+    const [bundle] = buildSync({
       entryPoints: [fileURLToPath(import.meta.resolve(entry))],
       ...{ bundle: true, minify: true, write: false },
       ...{ format: 'esm', platform: 'node', external: ['libsql'] },

@@ -38,7 +38,7 @@ export async function measure([place]: readonly [Place]): Promise<void> {
     }
     for (const { close } of contenders.values()) await close();
   }
-  await observer.close();
+  await observer.close?.();
 }
 
 /** The round, with the processor time that each of its pairs took. */

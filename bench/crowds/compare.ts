@@ -33,7 +33,7 @@ export async function measure([place]: readonly [Place]): Promise<void> {
     return new Map(single.map((name, n) => [name, (outcomes[n] as Outcome).perSecond]));
   };
   const [alone, many] = [await pairs(1), await pairs(64)];
-  await observer.close();
+  await observer.close?.();
   const jobs = shuffled(wanted).map((contender) => ({ contender, ...PACE }));
   const rounds = await roundsOf(place, PROCESSES, jobs);
   for (const what of names) {

@@ -18,16 +18,10 @@ export async function measure(places: readonly Place[]): Promise<void> {
     const { name } = await subjectAt(url);
     // It makes a file of its own.
     const args = schemeOf(url) === 'sqlite' ? [] : ['--store', url];
-    if (args.length > 0) await migrate(url);
+    if (args.length > 0) await migratePostgres(new pg.Client(url));
     for (let round = 0; round < ROUNDS; round++) runs.push(sell(`${name}: sales/s`, args));
   }
   for (const { what, measured } of merged(runs)) report({ what, measured });
-}
-
-async function migrate(url: string): Promise<void> {
-  const pool = new pg.Pool({ connectionString: url });
-  await migratePostgres(pool);
-  await pool.end();
 }
 
 /** As users run it, in the folder of the project; a row for each way. */

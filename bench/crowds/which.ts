@@ -2,13 +2,13 @@
  * Which kind of lock: workers sell from stock in PostgreSQL. Each reads a row, works for a
  * millisecond, and writes the row, by each way in turn: all want one row, or any of 64.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createLocks, type Locks } from 'holdfast';
 import { sqlFence } from 'holdfast/fence';
 import { memoryStore } from 'holdfast/memory';
 import { migratePostgres, postgresStore } from 'holdfast/postgres';
 import { optimistic, rowLock, transactionLock } from 'holdfast/sql';
 import pg from 'pg';
-import { sleep } from '../measuring/processes.ts';
 import { type Result, report, shuffled } from '../measuring/result.ts';
 import type { Place } from '../measuring/subject.ts';
 import { merged } from '../measuring/table.ts';

@@ -28,14 +28,14 @@ const TEXTS = {
 };
 
 function withMysql2(url: string): Connected {
-  const pool = createPool({ uri: mysqlUrl(url), connectionLimit: CONNECTIONS });
+  const pool = createPool({ uri: url, connectionLimit: CONNECTIONS });
   const run = async (text: string, values: string[]): Promise<number> =>
     ((await pool.execute(text, values))[0] as { readonly affectedRows: number }).affectedRows;
   return twoStatements(TEXTS, run, () => pool.end());
 }
 
 function namedLock(url: string, durable = false): Connected {
-  const pool = createPool({ uri: mysqlUrl(url), connectionLimit: 1_000 });
+  const pool = createPool({ uri: url, connectionLimit: 1_000 });
   return {
     task: (resource) => {
       const name = `bare:${resource}`;
@@ -61,8 +61,3 @@ export const floors: Readonly<Record<string, Connect>> = {
   'floor: GET_LOCK': namedLock,
   'floor: GET_LOCK and a row': (url) => namedLock(url, true),
 };
-
-/** The client package insists on it. */
-export function mysqlUrl(url: string): string {
-  return url.replace(/^\w+:/, 'mysql:');
-}

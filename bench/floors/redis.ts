@@ -6,7 +6,6 @@
  * one message. Nothing here expires a waiter, repairs a lost message, issues a token or notices
  * that a lease is over.
  */
-import { createHash } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { type Connect, type Connected, TTL_MS } from '../measuring/subject.ts';
@@ -33,10 +32,14 @@ else
 end
 return 1`;
 
+/** The name by which the server then runs the script. */
+export async function loaded(client: Redis, script: string): Promise<string> {
+  return String(await client.script('LOAD', script));
+}
+
 async function withIoredis(url: string): Promise<Connected> {
   const client = new Redis(url);
-  const script = await client.script('LOAD', COMPARE_AND_DELETE);
-  if (typeof script !== 'string') throw new Error('The server has not loaded the script.');
+  const script = await loaded(client, COMPARE_AND_DELETE);
   return {
     task: (resource) => {
       const key = `bare:${resource}`;
@@ -74,16 +77,15 @@ async function withNodeRedis(url: string): Promise<Connected> {
 async function queueAndMessage(url: string): Promise<Connected> {
   const client = new Redis(url);
   const messages = client.duplicate();
-  const [join, leave] = [JOIN, LEAVE].map((text) => createHash('sha1').update(text).digest('hex'));
-  for (const text of [JOIN, LEAVE]) await client.script('LOAD', text);
+  const [join, leave] = [await loaded(client, JOIN), await loaded(client, LEAVE)];
   const channel = `floor:${process.pid}:${process.hrtime.bigint()}`;
   const waiting = new Map<string, () => void>();
   messages.on('message', (_, winner: string) => waiting.get(winner)?.());
   await messages.subscribe(channel);
   let count = 0;
 
-  const run = (script: string | undefined, resource: string, id: string): Promise<unknown> =>
-    client.evalsha(script ?? '', 2, `floor:${resource}`, `floor:${resource}:queue`, id);
+  const run = (script: string, resource: string, id: string): Promise<unknown> =>
+    client.evalsha(script, 2, `floor:${resource}`, `floor:${resource}:queue`, id);
   return {
     task: (resource) => async () => {
       const id = `${channel} ${count++}`;

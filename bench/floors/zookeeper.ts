@@ -7,12 +7,11 @@
  * gone: the task that deleted it has held. None looks whether its own node is still there, or how
  * the hold before ended. One session lasts for all.
  */
+import { basename } from 'node:path';
 import { type ZookeeperSession, zookeeperClient } from 'holdfast/zookeeper';
 import { type Acquire, type Connect, type Connected, TTL_MS } from '../measuring/subject.ts';
 
 const ROOT = '/floor';
-/** Of the number at the end of the name of a sequential node. */
-const DIGITS = 10;
 
 async function floor(url: string): Promise<Connected> {
   const session = zookeeperClient(url).start(TTL_MS);
@@ -37,20 +36,11 @@ async function floor(url: string): Promise<Connected> {
 async function take(session: ZookeeperSession, folder: string): Promise<string> {
   const created = session.create(`${folder}/n-`, { kind: 'ephemeral-sequential' });
   const [{ path }, { children }] = await Promise.all([created, session.getChildren(folder)]);
-  const before = nodeBefore(path, children);
-  if (before !== undefined) await gone(session, `${folder}/${before}`);
+  // Their names differ by their numbers alone, which all have ten digits.
+  const own = basename(path);
+  const before = children.filter((name) => name < own).sort();
+  if (before.length > 0) await gone(session, `${folder}/${before.at(-1)}`);
   return path;
-}
-
-/** The greatest that is smaller; their names differ by their numbers alone. */
-function nodeBefore(path: string, children: readonly string[]): string | undefined {
-  const own = path.slice(-DIGITS);
-  let before: string | undefined;
-  for (const name of children) {
-    const number = name.slice(-DIGITS);
-    if (number < own && number > (before?.slice(-DIGITS) ?? '')) before = name;
-  }
-  return before;
 }
 
 /** A read of what is gone is refused, and leaves no watch behind. */

@@ -4,10 +4,10 @@
  * lives on after its last heartbeat and servers look for it now and then.
  */
 import { once } from 'node:events';
-import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locks } from 'holdfast';
 import { connect } from 'holdfast/connect';
-import { call, sleep } from '../measuring/processes.ts';
+import { call } from '../measuring/processes.ts';
 import { median, report } from '../measuring/result.ts';
 import type { Place } from '../measuring/subject.ts';
 import { schemeOf } from '../stores/index.ts';

@@ -1,5 +1,5 @@
 /** What a process costs that holds more and more leases, through one heartbeat, on each store. */
-import { sleep } from '../measuring/processes.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { report } from '../measuring/result.ts';
 import { socketBytes } from '../measuring/sockets.ts';
 import { difference, type Place, TTL_MS } from '../measuring/subject.ts';
@@ -38,7 +38,7 @@ async function holdLeases(place: Place, count: number): Promise<void> {
   if (held !== count) throw new Error(`${count - held} of ${count} leases were lost.`);
   await Promise.all(leases.map((lease) => lease.release()));
   await locks.close();
-  await observer.close();
+  await observer.close?.();
   report({
     what: `${name}, ${count.toLocaleString('en')} leases`,
     measured: {

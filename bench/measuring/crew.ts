@@ -1,9 +1,10 @@
 /** Many tasks of one or more processes that want the same lock, and what came of it. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { subjectAt } from '../stores/index.ts';
 import { type Happened, type Job, MEMBER, type OwnJob, type Turn } from './member.ts';
-import { call, now, sleep } from './processes.ts';
+import { call, now } from './processes.ts';
 import { median, quantile } from './result.ts';
 import { contender, difference, type Observer, type Place, type Work } from './subject.ts';
 
@@ -43,7 +44,7 @@ export async function roundsOf(
     members = members.filter((_, at) => !round.all[at]?.stuck);
   }
   for (const member of members) member.kill('SIGKILL');
-  await observer.close();
+  await observer.close?.();
   return rounds;
 }
 

@@ -1,7 +1,8 @@
 /** A process of tasks that all want the same lock; what happened when, on the common clock. */
 import { on } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { subjectAt } from '../stores/index.ts';
-import { now, sleep } from './processes.ts';
+import { now } from './processes.ts';
 import { socketBytes } from './sockets.ts';
 import {
   type Acquire,

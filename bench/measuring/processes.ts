@@ -31,10 +31,6 @@ function removeFolders(): void {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 }
 
-export function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
 /** In ns of the machine's monotonic clock, which all its processes share. */
 export function now(): number {
   return Number(process.hrtime.bigint());

@@ -1,5 +1,3 @@
-import { performance } from 'node:perf_hooks';
-
 /** One row of a figure's table, and one JSON line. */
 export interface Result {
   readonly what: string;

@@ -35,7 +35,7 @@ export interface Observer {
   work(contender?: string): Promise<Work>;
   /** What its data takes, as the server estimates it. */
   bytes?(): Promise<number>;
-  close(): unknown;
+  close?(): unknown;
 }
 
 export interface Watched {
@@ -56,7 +56,7 @@ export interface Subject extends Watched {
   readonly pairs: readonly [number, number];
   /** Of the ratio of rates, for both. */
   readonly goals?: readonly [number, number];
-  /** Who wants the same lock, the floor first; empty where no table has a crowd. */
+  /** Who wants the same lock, the floor first. */
   readonly contended: readonly string[];
   /** Goals of ours in a crowd: the most of each; `ratio` is that of the gap to the floor's. */
   readonly crowd?: Readonly<Record<string, number>>;

@@ -12,14 +12,13 @@ subscribe('http.client.request.start', () => {
 
 /** Node tells of each request that a client of HTTP sends. */
 function byHttp(name: string): Watched {
-  const observer: Observer = { work: async () => ({ requests: sent }), close: () => {} };
-  return { name, asks: 'requests', observe: () => observer };
+  return { name, asks: 'requests', observe: () => ({ work: async () => ({ requests: sent }) }) };
 }
 
 export const DOCUMENTS: Readonly<Record<string, Watched>> = {
   memory: {
     ...{ name: 'Memory', asks: 'store calls' },
-    observe: () => ({ work: async () => ({ 'store calls': calls() }), close: () => {} }),
+    observe: () => ({ work: async () => ({ 'store calls': calls() }) }),
   },
   'table+postgres': {
     ...{ name: 'Table in PostgreSQL', asks: postgres.asks },

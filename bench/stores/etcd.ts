@@ -16,7 +16,6 @@ export const etcd: Subject = {
   observe: ({ url, pids }) => ({
     work: async () => ({ requests: await metric(url, REQUESTS), 'server CPU µs': cpuMicros(pids) }),
     bytes: () => metric(url, IN_USE),
-    close: () => {},
   }),
 };
 

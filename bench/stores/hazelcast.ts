@@ -20,8 +20,5 @@ export const hazelcast: Subject = {
   contended: [FENCED_FLOOR, FENCED, 'holdfast'],
   // Requests of its clients are not counted.
   asks: 'requests',
-  observe: ({ pids }) => ({
-    work: async () => ({ 'server CPU µs': cpuMicros(pids) }),
-    close: () => {},
-  }),
+  observe: ({ pids }) => ({ work: async () => ({ 'server CPU µs': cpuMicros(pids) }) }),
 };

@@ -15,11 +15,8 @@ const SIZE = `SELECT sum(pg_table_size(relid) + pg_indexes_size(relid)) AS n
 
 export const postgres: Subject = {
   name: 'PostgreSQL',
-  contenders: {
-    ...{ ...floors, ...OURS, 'holdfast, pg': OURS.holdfast },
-    [ADVISORY_LOCK]: connectAdvisoryLock,
-  },
-  alone: [['floor: INSERT … ON CONFLICT + UPDATE, pg', 'holdfast, pg']],
+  contenders: { ...floors, ...OURS, [ADVISORY_LOCK]: connectAdvisoryLock },
+  alone: [['floor: INSERT … ON CONFLICT + UPDATE, pg', 'holdfast']],
   // So many that the first round, which does not count, is long enough to compile JavaScript.
   pairs: [1_500, 1_920],
   goals: [0.8, 4],
@@ -35,9 +32,7 @@ async function observe({ url, pids }: Place): Promise<Observer> {
   const count = async (sql: string): Promise<number> => Number((await client.query(sql)).rows[0].n);
   await client.query('CREATE EXTENSION IF NOT EXISTS pg_stat_statements');
   await client.query(TABLES);
-  const pool = new pg.Pool({ connectionString: url });
-  await migratePostgres(pool);
-  await pool.end();
+  await migratePostgres(client);
   return {
     work: async () => ({ statements: await count(STATEMENTS), 'server CPU µs': cpuMicros(pids) }),
     bytes: () => count(SIZE),

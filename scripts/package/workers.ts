@@ -3,8 +3,8 @@
  * bundled as tools for Workers do it, and started by Miniflare with its D1 and Durable Objects.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 import { snippetsIn } from '../../test/methods/tidy/snippets.ts';
 import { readTree } from '../../test/methods/tidy/tree.ts';
 import { HANG_MS } from '../../test/support/this-run.ts';
@@ -25,7 +25,11 @@ const DATES: Readonly<Record<string, readonly string[]>> = {
 export async function workerCells(scratch: Scratch, tools: Tools): Promise<Cell[]> {
   const folder = join(scratch.folder, 'workers');
   await writePage(join(folder, 'page'));
-  await bundleWorker(join(folder, 'worker.mjs'), join(scratch.alone, BUNDLE));
+  await build({
+    ...{ entryPoints: [join(folder, 'worker.mjs')], outfile: join(scratch.alone, BUNDLE) },
+    ...{ bundle: true, format: 'esm', platform: 'browser', target: 'es2022' },
+    ...{ external: ['node:*', 'cloudflare:*'], conditions: ['workerd', 'worker', 'browser'] },
+  });
   // The oldest is too old for Miniflare.
   const node = tools.runtimes.findLast(({ kind }) => kind === 'node') ?? thisNode();
   return Object.entries(DATES).map(([date, flags]) => ({
@@ -45,12 +49,4 @@ async function writePage(folder: string): Promise<void> {
     const [, name] = /^\/\/ (\S+\.ts)\n/.exec(code) ?? [];
     if (page === PAGE && name) await writeFile(join(folder, name), code);
   }
-}
-
-async function bundleWorker(entry: string, bundle: string): Promise<void> {
-  const esbuild = createRequire(import.meta.url).resolve('esbuild/bin/esbuild');
-  const options = ['--bundle', '--format=esm', '--platform=browser', '--target=es2022'];
-  const outside = ['--external:node:*', '--external:cloudflare:*'];
-  const output = ['--conditions=workerd,worker,browser', `--outfile=${bundle}`];
-  await run([esbuild, entry, ...options, ...outside, ...output]);
 }

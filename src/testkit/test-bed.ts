@@ -146,6 +146,11 @@ export class TestBed {
     };
   }
 
+  /** On another resource of this case. */
+  claimOn(name: string, over: Partial<Claim> = {}): Claim {
+    return this.claim({ resource: this.name(name), ...over });
+  }
+
   async enter(claim: Claim, store: Store = this.store): Promise<ClaimStatus> {
     return one(await store.claim([claim]));
   }

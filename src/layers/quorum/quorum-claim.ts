@@ -263,7 +263,7 @@ export class QuorumClaim {
   #despair(): ClaimStatus {
     const quorum = this.#quorum;
     const gone = goneOf(quorum.votes.filter(({ standing }) => standing === 'gone'));
-    if (gone && FINAL.includes(gone.why)) return this.#giveUp(gone);
+    if (gone) return this.#giveUp(gone);
     const forgetful = quorum.votes.filter(({ standing }) => standing === 'quarantined');
     const later = quorum.count(...ABLE, 'held') + forgetful.length >= quorum.majority;
     if (later && !this.#claim.queue) return this.#giveUp(refusalOf(quorum));

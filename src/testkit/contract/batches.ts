@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Claim, MAX_BATCH, MAX_PERMITS } from '../../contract/store.ts';
+import { MAX_BATCH, MAX_PERMITS } from '../../contract/store.ts';
 import { check, gone, grown, held, states, type Topic } from '../case.ts';
 import { LONG_MS } from '../test-bed.ts';
 
@@ -8,17 +8,14 @@ export const batches: Topic = {
   promise: 'Each claim is one atomic step and does not affect the others.',
   cases: [
     check('answers come in the order of the claims', async (bed) => {
-      const of = (name: string) => bed.claim({ resource: bed.name(name) });
-      await bed.enterAll([of('b'), of('d')]);
-      const batch = ['d', 'a', 'b', 'c'].map((name) => ({ ...of(name), queue: false }));
+      await bed.enterAll([bed.claimOn('b'), bed.claimOn('d')]);
+      const batch = ['d', 'a', 'b', 'c'].map((name) => bed.claimOn(name, { queue: false }));
       assert.equal(states(await bed.enterBatch(batch)), 'gone held gone held');
       assert.equal(states(await bed.beatBatch(batch)), 'gone held gone held');
       assert.deepEqual(await bed.leaveBatch(batch), [false, true, false, true]);
     }),
     check('a hundred claims go in one request', async (bed) => {
-      const batch = Array.from({ length: MAX_BATCH }, (_, i) =>
-        bed.claim({ resource: bed.name(String(i)) }),
-      );
+      const batch = Array.from({ length: MAX_BATCH }, (_, i) => bed.claimOn(String(i)));
       for (const status of await bed.enterBatch(batch)) held(status);
       for (const status of await bed.beatBatch(batch)) held(status);
       for (const status of await bed.enterBatch(batch)) held(status);
@@ -26,15 +23,13 @@ export const batches: Topic = {
       for (const status of await bed.beatBatch(batch)) gone(status);
     }),
     check('each claim of a batch is what it asked to be', ['queue', 'permits'], async (bed) => {
-      const of = (name: string, over: Partial<Claim> = {}) =>
-        bed.claim({ resource: bed.name(name), ...over });
-      await bed.enterAll([of('d'), of('e')]);
+      await bed.enterAll([bed.claimOn('d'), bed.claimOn('e')]);
       const batch = [
-        of('a', { kind: 'permits', permits: 2, limit: 3, ttlMs: LONG_MS / 2 }),
-        of('b', { kind: 'read', limit: MAX_PERMITS }),
-        of('c', { ttlMs: LONG_MS / 4 }),
-        of('d', { queue: false }),
-        of('e', { ttlMs: LONG_MS / 2 }),
+        bed.claimOn('a', { kind: 'permits', permits: 2, limit: 3, ttlMs: LONG_MS / 2 }),
+        bed.claimOn('b', { kind: 'read', limit: MAX_PERMITS }),
+        bed.claimOn('c', { ttlMs: LONG_MS / 4 }),
+        bed.claimOn('d', { queue: false }),
+        bed.claimOn('e', { ttlMs: LONG_MS / 2 }),
       ];
       assert.equal(states(await bed.enterBatch(batch)), 'held held held gone waiting');
       for (const { resource, kind, permits, limit, ttlMs, holder, queue } of batch) {
@@ -50,7 +45,7 @@ export const batches: Topic = {
     }),
     check('each heartbeat of a batch gives its claim its own TTL', async (bed) => {
       const batch = [LONG_MS, LONG_MS / 4, LONG_MS / 2].map((ttlMs, i) =>
-        bed.claim({ resource: bed.name(String(i)), ttlMs }),
+        bed.claimOn(String(i), { ttlMs }),
       );
       await bed.enterBatch(batch);
       const statuses = await bed.beatBatch(batch);
@@ -63,10 +58,10 @@ export const batches: Topic = {
       }
     }),
     check('a refused claim does not hurt the others of its batch', ['permits'], async (bed) => {
-      const of = (name: string) => bed.claim({ resource: bed.name(name) });
-      await bed.enter(of('b'));
-      const stranger = { ...of('b'), kind: 'permits', limit: 5 } as const;
-      const [first, second, third] = await bed.enterBatch([of('a'), stranger, of('c')]);
+      await bed.enter(bed.claimOn('b'));
+      const stranger = bed.claimOn('b', { kind: 'permits', limit: 5 });
+      const batch = [bed.claimOn('a'), stranger, bed.claimOn('c')];
+      const [first, second, third] = await bed.enterBatch(batch);
       held(first);
       gone(second, 'mismatch');
       held(third);
@@ -92,7 +87,7 @@ export const batches: Topic = {
       await Promise.all(
         stores.map(async (store, s) => {
           const batch = Array.from({ length: 20 }, (_, i) =>
-            bed.claim({ resource: bed.name(`${i}`), kind: 'permits', limit: 3 }),
+            bed.claimOn(`${i}`, { kind: 'permits', limit: 3 }),
           );
           for (const status of await bed.enterBatch(batch, store)) held(status);
           assert.equal((await bed.leaveBatch(batch.slice(0, s), { store })).length, s);

@@ -49,7 +49,7 @@ export const claim: Topic = {
     check('a claim that is sent twice at once enters once', ['atomic try'], async (bed) => {
       const other = await bed.connect();
       for (const queue of [false, true]) {
-        const a = bed.claim({ resource: bed.name(`queue ${queue}`), queue });
+        const a = bed.claimOn(`queue ${queue}`, { queue });
         const answers = [bed.enter(a), bed.enter(a, other), bed.enter(a), bed.enter(a, other)];
         const tokens = (await Promise.all(answers)).map((status) => held(status).token);
         assert.equal(new Set(tokens).size, 1, `one claim, one token: ${tokens}`);

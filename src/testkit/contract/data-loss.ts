@@ -30,7 +30,7 @@ const CASES: readonly Case[] = [
     await bed.forget();
     const status = waiting(await bed.enter(bed.claim()));
     assert.equal(status.why, 'data-loss');
-    gone(await bed.enter(bed.claim({ resource: bed.name('tried'), queue: false })));
+    gone(await bed.enter(bed.claimOn('tried', { queue: false })));
     const { holders, quarantineMs = 0 } = await bed.look();
     assert.equal(holders.length, 0);
     // A try learns why it was refused from a look at what is not claimed.
@@ -77,12 +77,12 @@ const CASES: readonly Case[] = [
     const trusting = await trustingBeside(bed);
     await bed.forget();
     held(await bed.enter(bed.claim(), trusting));
-    const both = [bed.claim({ resource: bed.name('b') }), bed.claim({ resource: bed.name('c') })];
+    const both = [bed.claimOn('b'), bed.claimOn('c')];
     for (const status of await bed.enterBatch(both, trusting)) held(status);
     assert.equal(waiting(await bed.enter(bed.claim())).why, 'data-loss');
-    const other = bed.claim({ resource: bed.name('other') });
+    const other = bed.claimOn('other');
     assert.equal(waiting(await bed.enter(other)).why, 'data-loss');
-    gone(await bed.enter(bed.claim({ resource: bed.name('tried'), queue: false })));
+    gone(await bed.enter(bed.claimOn('tried', { queue: false })));
   }),
   check('a waiter is admitted no earlier for one that trusts', ['queue', 'trust'], async (bed) => {
     const trusting = await trustingBeside(bed);
@@ -125,7 +125,7 @@ const CASES: readonly Case[] = [
     const trusting = await trustingBeside(bed);
     await bed.forget();
     for (const [kind, limit] of [['read', MAX_PERMITS] as const, ['permits', 5] as const]) {
-      const of = () => bed.claim({ resource: bed.name(kind), kind, limit });
+      const of = () => bed.claimOn(kind, { kind, limit });
       const [first, waiter, behind] = [of(), of(), of()];
       held(await bed.enter(first, trusting));
       assert.equal(waiting(await bed.enter(waiter)).why, 'data-loss');

@@ -170,7 +170,7 @@ export const expiry: Topic = {
       needs: ['leaps of time'],
       limitMs: 3 * LONG_LIFE,
       async run(bed) {
-        const of = (name: string) => bed.claim({ resource: bed.name(name), ttlMs: LONG_LIFE });
+        const of = (name: string) => bed.claimOn(name, { ttlMs: LONG_LIFE });
         const [kept, lost] = [of('kept'), of('lost')];
         await bed.enter(kept);
         for (let minutes = 1; minutes < 25; minutes++) {

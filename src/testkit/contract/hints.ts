@@ -127,7 +127,7 @@ export const hints: Topic = {
     }),
     check('a subscription that ends leaves the others as they are', async (bed) => {
       const other = await bed.connect();
-      const [a, b, c] = [bed.claim(), bed.claim(), bed.claim({ resource: bed.name('other') })];
+      const [a, b, c] = [bed.claim(), bed.claim(), bed.claimOn('other')];
       let wakes = 0;
       await bed.enter(a);
       await bed.watch(b, () => wakes++, other);

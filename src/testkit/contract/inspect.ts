@@ -6,7 +6,7 @@ export const inspect: Topic = {
   promise: 'Live claims only, in order.',
   cases: [
     check('a resource without claims has an empty queue', async (bed) => {
-      const other = bed.claim({ resource: bed.name('other') });
+      const other = bed.claimOn('other');
       await bed.enter(other);
       // In one turn, of which a store may make one request.
       const [queue, used] = await Promise.all([bed.look(), bed.look(other.resource)]);
@@ -86,15 +86,14 @@ export const inspect: Topic = {
       assert.deepEqual(seen, numbers);
     }),
     check('a list names what is claimed, once each, and nothing else', ['list'], async (bed) => {
-      const of = (name: string) => bed.claim({ resource: bed.name(name) });
-      const released = of('released');
-      await bed.enterAll([of('a'), of('a'), of('b'), released]);
+      const released = bed.claimOn('released');
+      await bed.enterAll(['a', 'a', 'b'].map((name) => bed.claimOn(name)));
+      await bed.enter(released);
       await bed.leave(released);
       assert.deepEqual(await bed.list(), [bed.name('a'), bed.name('b')]);
     }),
     check('a list does not name the dead', ['list'], async (bed) => {
-      const of = (name: string) => bed.claim({ resource: bed.name(name), ttlMs: bed.ttlMs });
-      await bed.enterAll([of('a'), of('b')]);
+      await bed.enterAll(['a', 'b'].map((name) => bed.claimOn(name, { ttlMs: bed.ttlMs })));
       await bed.until('the list was empty', async () => (await bed.list()).length === 0);
     }),
   ],

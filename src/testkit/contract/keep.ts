@@ -113,9 +113,7 @@ export const keep: Topic = {
       gone(await bed.beat(a));
     }),
     check('many records at a time, each of its own resource', async (bed) => {
-      const claims = Array.from({ length: 50 }, (_, i) =>
-        bed.claim({ resource: bed.name(`${i}`) }),
-      );
+      const claims = Array.from({ length: 50 }, (_, i) => bed.claimOn(`${i}`));
       for (const status of await bed.enterBatch(claims)) held(status);
       const say = (claim: Claim) => bed.store.keep?.(claim, { text: claim.resource, ms: MINUTE });
       const all = (await Promise.all(claims.map(say))).every((kept) => kept === true);

@@ -46,8 +46,8 @@ export const names: Topic = {
   cases: [
     ...PAIRS.map(([what, left, right]) =>
       check(`different names are different locks: ${what}`, async (bed) => {
-        const one = bed.claim({ resource: bed.name(left) });
-        const other = bed.claim({ resource: bed.name(right) });
+        const one = bed.claimOn(left);
+        const other = bed.claimOn(right);
         held(await bed.enter(one));
         held(await bed.enter(other));
         for (const { resource } of [one, other]) {
@@ -69,7 +69,7 @@ export const names: Topic = {
         const { claim } = await hold(bed, { resource });
         held(await bed.beat(claim));
         assert.equal((await bed.look(resource)).resource, resource);
-        held(await bed.enter(bed.claim({ resource: bed.name(text.slice(letter.length)) })));
+        held(await bed.enter(bed.claimOn(text.slice(letter.length))));
       }
     }),
     check('a list gives every name back as it was', ['list'], async (bed) => {
@@ -81,7 +81,7 @@ export const names: Topic = {
     }),
     check('a list takes its prefix literally', ['list'], async (bed) => {
       const all = ['a%b', 'a_b', 'axb', 'A%b', 'a*b', 'a?b', 'a[b]', 'a\\b', "a'b", 'a', 'b'];
-      for (const each of all) await bed.enter(bed.claim({ resource: bed.name(each) }));
+      for (const each of all) await bed.enter(bed.claimOn(each));
       for (const prefix of [...all, '']) {
         const expected = all.filter((each) => each.startsWith(prefix)).map((e) => bed.name(e));
         assert.deepEqual(await bed.list(prefix), expected.sort(), `prefix ${prefix}`);

@@ -56,7 +56,7 @@ export const release: Topic = {
       const ttlMs = 16 * bed.ttlMs;
       const { claim: a } = await hold(bed, { ttlMs });
       assert.equal(await bed.leave({ ...a, unanswered: true }), true);
-      const late = bed.claim({ resource: bed.name('late'), ttlMs });
+      const late = bed.claimOn('late', { ttlMs });
       await bed.leave(late);
       // A good part of the TTL, with room for a machine under load.
       await bed.sleep(ttlMs / 3);
@@ -111,7 +111,7 @@ export const release: Topic = {
       await bed.untilHeld(watched.claim(1));
     }),
     check('claims released together with `after` all keep their resources', async (bed) => {
-      const claims = ['a', 'b', 'c'].map((name) => bed.claim({ resource: bed.name(name) }));
+      const claims = ['a', 'b', 'c'].map((name) => bed.claimOn(name));
       await bed.enterBatch(claims);
       const ms = 10 * bed.ttlMs;
       assert.deepEqual(await bed.leaveBatch(claims, { after: { ms } }), [true, true, true]);

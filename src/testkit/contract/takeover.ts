@@ -8,8 +8,8 @@ export const takeover: Topic = {
   needs: ['tokens', 'queue'],
   cases: [
     check('a waiter learns that the holder died, even if its process lives on', async (bed) => {
-      const of = (name: string) => bed.claim({ resource: bed.name(name), ttlMs: 8 * bed.ttlMs });
-      const [a, kept, b] = [of('a'), of('kept'), bed.claim({ resource: bed.name('a') })];
+      const of = (name: string) => bed.claimOn(name, { ttlMs: 8 * bed.ttlMs });
+      const [a, kept, b] = [of('a'), of('kept'), bed.claimOn('a')];
       const { token } = held(await bed.enter(a));
       held(await bed.enter(kept));
       waiting(await bed.enter(b));

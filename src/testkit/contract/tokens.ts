@@ -76,7 +76,7 @@ export const tokens: Topic = {
     check('every connection names the same lineage', async (bed) => {
       const other = await bed.connect();
       await bed.enter(bed.claim());
-      await bed.enter(bed.claim({ resource: bed.name('other') }), other);
+      await bed.enter(bed.claimOn('other'), other);
       assert.equal(typeof bed.store.lineage, 'string');
       assert.notEqual(bed.store.lineage, '');
       assert.equal(other.lineage, bed.store.lineage);
@@ -150,9 +150,9 @@ export const raise: Topic = {
       assert.ok(leftMs <= most, `${leftMs} ms are left`);
     }),
     check('each claim of a batch is raised to its own number', async (bed) => {
-      const claims = ['a', 'b', 'c'].map((name) => bed.claim({ resource: bed.name(name) }));
+      const claims = ['a', 'b', 'c'].map((name) => bed.claimOn(name));
       const tokens = (await bed.enterBatch(claims)).map((status) => held(status).token);
-      const missing = bed.claim({ resource: bed.name('d') });
+      const missing = bed.claimOn('d');
       const numbers = tokens.map((token, i) => token + BigInt(i) * FAR);
       const statuses = await bed.store.raise?.([...claims, missing], [...numbers, FAR]);
       assert.equal(statuses?.length, 4);
