@@ -15,7 +15,7 @@ const UNEXPORTED = [
   ...['Compare', 'EtcdClientOptions', 'EtcdReply', 'EtcdWatcher', 'Granted', 'Txn'],
   ...['Asking', 'SessionChange', 'SessionState', 'NodeWatcher', 'NodeWatches', 'Recipe'],
   ...['Created', 'NodeChildren', 'NodeData', 'Stat', 'ZookeeperRequest'],
-  ...['Making', 'ProtectedTerms', 'StepAt', 'VersionTerms', 'WatchTerms', 'Within'],
+  ...['Making', 'ProtectedTerms', 'VersionTerms', 'WatchTerms', 'Within'],
   ...['LongWait', 'OfAcquisition', 'OfLease', 'OfLock', 'TryOptions', 'RedissonMutex'],
   ...['ClaimJson', 'Entering', 'TakeoverJson', 'TombstoneJson', 'WholeState'],
   ...['Answer', 'FenceDialect', 'Fitting', 'Maybe', 'Optional'],

@@ -2,10 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { HANG_MS } from '../support/this-run.ts';
-import { TooLate } from '../support/until.ts';
 
-/** Stopped, ended, or in the kernel, from which it cannot return while it is stopped. */
-const STILL = new Set(['T', 't', 'D', 'Z', 'X', '']);
+/** Stopped, or ended. */
+const STILL = new Set(['T', 't', 'Z', 'X', '']);
 
 /** Whether it runs or stands still; one that has ended, though nobody took note, does not count. */
 export function alive(pid: number): boolean {
@@ -22,12 +21,12 @@ export function standsStill(pid: number): boolean {
   return threadsOf(pid).every((state) => STILL.has(state.slice(0, 1)));
 }
 
-/** Stops it, and returns when it stands still: on a busy machine that is up to 30 ms later. */
-export function halt(pid: number): void {
+/** Stops them, and returns when they stand still: on a busy machine that is up to 30 ms later. */
+export function halt(...pids: readonly number[]): void {
   const deadline = performance.now() + HANG_MS;
-  signal(pid, 'SIGSTOP');
-  while (!standsStill(pid)) {
-    if (performance.now() > deadline) throw new TooLate('never stood still');
+  for (const pid of pids) signal(pid, 'SIGSTOP');
+  while (!pids.every(standsStill)) {
+    if (performance.now() > deadline) throw new Error('never stood still');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
   }
 }

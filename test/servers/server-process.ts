@@ -155,7 +155,7 @@ export abstract class LocalServer {
   pause(): void {
     // Itself first: one that stands still has no more children.
     halt(this.pid);
-    childrenOf(this.pid).forEach(halt);
+    halt(...childrenOf(this.pid));
   }
 
   resume(): void {

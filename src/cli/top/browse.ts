@@ -34,7 +34,7 @@ export async function browse(
         ? `Evicted: ${options.token}.`
         : `There is no claim ${options.token} any more.`;
     const notice = await evicts().catch((error: Error) => error.message);
-    // As the keys that were pressed meanwhile have left it.
+    // Read only now: keys may have changed it meanwhile.
     view = { ...view, notice };
     await look();
   };

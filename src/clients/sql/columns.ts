@@ -65,17 +65,17 @@ WHERE i.indrelid = to_regclass(CAST(? AS text)) AND i.indisunique AND i.indisval
 AND i.indimmediate AND i.indpred IS NULL`,
   placeOf: (table) => [table],
   faultsIn(row, { kind, room = 0 }) {
-    const [moment, text] = [kind === 'moment', kind === 'text' || kind === 'bytes'];
-    const zoned = moment && row.type === 'timestamp with time zone';
+    const [isMoment, isText] = [kind === 'moment', kind === 'text' || kind === 'bytes'];
+    const zoned = isMoment && row.type === 'timestamp with time zone';
     const utc = `timestamp(6) USING "${row.name}" AT TIME ZONE 'utc'`;
     const unsorted = kind === 'sorted' && !SORTED.test(String(row.collation));
-    const sorted = 'text COLLATE "C"';
+    const bytewise = 'text COLLATE "C"';
     return [
       [zoned, 'is compared in the time zone of each session', utc],
-      [moment && isRough(row), 'has no fractions of a second', 'timestamp(6)'],
-      [unsorted, 'is not sorted by its bytes', sorted],
-      [text && Number(row.equating) > 0, 'equates different texts', sorted],
-      [text && isShort(row, room), 'is too short', sorted],
+      [isMoment && isRough(row), 'has no fractions of a second', 'timestamp(6)'],
+      [unsorted, 'is not sorted by its bytes', bytewise],
+      [isText && Number(row.equating) > 0, 'equates different texts', bytewise],
+      [isText && isShort(row, room), 'is too short', bytewise],
       [kind === 'bigint' && !isWhole(row), 'does not keep all numbers', 'bigint'],
     ];
   },
@@ -105,21 +105,21 @@ AND 'BASE TABLE' = (SELECT max(table_type) FROM information_schema.tables WHERE 
 FROM information_schema.statistics WHERE ${PLACE} AND non_unique = 0`,
   placeOf: partsOf,
   faultsIn(row, { kind, room = 0 }) {
-    const moment = kind === 'moment' || kind === 'shown';
+    const isMoment = kind === 'moment' || kind === 'shown';
     const summer = row.type === 'timestamp' && new Set(String(row.offsets).split(' ')).size > 1;
-    const bytes = kind === 'bytes' || kind === 'sorted';
+    const isBytes = kind === 'bytes' || kind === 'sorted';
     const binary = room > 65_535 ? 'mediumblob' : `varbinary(${room})`;
     const short = isShort(row, room);
     return [
       [
-        moment && summer,
+        isMoment && summer,
         'depends on the time zone of each session, which has summer time',
         'datetime(6)',
       ],
       [kind === 'moment' && isRough(row), 'has no fractions of a second', 'datetime(6)'],
       [kind === 'text' && short, 'is too short', `varchar(${room})`],
-      [bytes && !BINARY.test(String(row.type)), 'equates different texts', binary],
-      [bytes && short, 'is too short', binary],
+      [isBytes && !BINARY.test(String(row.type)), 'equates different texts', binary],
+      [isBytes && short, 'is too short', binary],
       [kind === 'bigint' && !isWhole(row), 'does not keep all numbers', 'bigint'],
     ];
   },

@@ -50,7 +50,7 @@ interface Awaited {
 export class QueueWatch {
   /** Those of this process, by their keys. */
   readonly claims: Map<string, EtcdClaim> = new Map();
-  /** Since its last claim left, until it is followed no longer. */
+  /** Ends it a while after its last claim has left. */
   timer: Timer | undefined;
   readonly #parts: QueueWatchParts;
   #watcher: Disposable | undefined;

@@ -52,7 +52,8 @@ export class KeySpace {
 
   /** The note and the claims. */
   queue(resource: string): Required<KeyRange> {
-    return { ...this.claims(resource), key: this.note(resource) };
+    const of = this.#of(resource);
+    return { key: `${of}.${LAST}`, end: `${of}0` };
   }
 
   tombstone(id: string): string {

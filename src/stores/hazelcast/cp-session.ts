@@ -51,7 +51,7 @@ export class CpSession {
     return sentAt + this.#parts.ttlMs;
   }
 
-  /** Before a lock is taken: without the probe, the next heartbeat would begin an epoch. */
+  /** Before each request for a lock: without the probe, the next heartbeat would begin an epoch. */
   async begin(): Promise<void> {
     if (this.#fence === undefined) await this.prove();
   }

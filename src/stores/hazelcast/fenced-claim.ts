@@ -137,6 +137,7 @@ export class FencedClaim {
   /** True if it holds. A grant that took long needs a proof that its session goes on. */
   async #ask(waitMs: number): Promise<boolean> {
     const { session, clock, withLock, name } = this.#parts;
+    await session.begin();
     const { epoch } = session;
     const sentAt = clock.now();
     const fence = await withLock(name, (lock) => lock.tryLock(waitMs));

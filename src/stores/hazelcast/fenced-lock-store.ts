@@ -72,7 +72,6 @@ export function fencedLockStoreOf(parts: CpSessionParts): Store {
     maxTtlMs: parts.ttlMs,
     claim: (asked) =>
       statuses(asked, async (claim) => {
-        if (!claims.has(claim.id)) await session.begin();
         const known = claims.get(claim.id);
         const own = known ?? make(claim);
         if (known) own.again();

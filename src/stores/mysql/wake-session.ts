@@ -28,7 +28,7 @@ export const ON_PRIMARY = 'FOR UPDATE';
 const WAIT_S = 1;
 /** How long the session may wait for its channel, in s. */
 const CHANNEL_S = 2;
-/** How late a wait may be, in ms: then its connection is half-open, or the server stands still. */
+/** How late a wait may be, in ms: beyond it the connection is half-open, or the server stands. */
 const LATE_MS = 3000;
 const CONNECT_MS = 5000;
 /** When to look again, where the wait had not begun, in ms. */

@@ -56,7 +56,7 @@ LEFT JOIN ${rows}`;
 function write({ lock }: PostgresTables, only: string): string {
   return `
 WITH asked AS MATERIALIZED (
-  SELECT * FROM json_populate_recordset(NULL::${lock}, $1::json)
+  SELECT * FROM pg_catalog.json_populate_recordset(NULL::${lock}, $1::json)
 ), free AS MATERIALIZED (
   SELECT l.name FROM ${lock} l JOIN asked a ON a.name = l.name AND a.rev = l.rev
   ORDER BY l.name FOR UPDATE OF l ${only}

@@ -25,7 +25,7 @@ it('an eviction undoes no key that is pressed until the store replies', async ()
   vi.spyOn(process, 'once').mockReturnValue(process);
   onTestFinished(() => void vi.restoreAllMocks());
 
-  const { token } = await locks.mutex('job', { heartbeat: false }).acquire();
+  const { token } = await locks.mutex('job', { heartbeat: false, ttl: '30s' }).acquire();
   const inUse = async () => [await locks.inspect('job')];
   const ended = browse(locks, { inUse, everyMs: 3_600_000 });
   await expect.poll(() => shown).toContain('1 in use');

@@ -28,7 +28,7 @@ export class Child {
   }
 
   get pid(): number {
-    return this.process.pid ?? 0;
+    return this.process.pid as number;
   }
 
   tell(message: object): void {

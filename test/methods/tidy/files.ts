@@ -8,7 +8,7 @@ const NAMED_BY_CUSTOM = new Set(
 const UNFINISHED = /\b(TODO|FIXME|XXX)\b|@ts-(ignore|nocheck)/;
 
 const CONCURRENT = /\b(?:test|it|describe)\.concurrent\b|\b(?:inBeds|onOwn|onServer)\(/;
-const HOOK = /^import \{[^}]*\b(?:onTest(?:Finished|Failed)|closing)\b[^}]*\} from '/m;
+const HOOK = /^import \{[^}]*\b(?:onTest(?:Finished|Failed)|closing|listening)\b[^}]*\} from '/m;
 
 const MAX_ROOT_FILES = 16;
 const MAX_README_LINES = 150;

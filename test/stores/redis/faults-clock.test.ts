@@ -116,7 +116,8 @@ describe("a server's clock", () => {
       Claim,
       Claim,
     ];
-    await store.claim([dead, living]);
+    const held = { state: 'held' };
+    expect(await store.claim([dead, living])).toMatchObject([held, held]);
     // Longer than a test may wait.
     clock.step(-DAY_MS);
     await store.renew([dead, living]);

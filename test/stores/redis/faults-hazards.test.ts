@@ -144,7 +144,10 @@ describe('a key that is taken by something else', () => {
     const before = await server.command('DUMP', 'holdfast::bad');
     const store = bed.store(server);
     const all = ['a', 'bad', 'c'].map((name) => claimOf(name));
-    expect(await statesOf(store.claim(all))).toEqual(['held', 'error', 'held']);
+    const claimed = await store.claim(all);
+    expect(claimed.map(({ state }) => state)).toEqual(['held', 'error', 'held']);
+    const message = expect.stringContaining('WRONGTYPE');
+    expect(claimed[1]).toMatchObject({ error: { code: 'STORE', retryable: false, message } });
     expect(await statesOf(store.renew(all))).toEqual(['held', 'error', 'held']);
     const looks = await Promise.allSettled(all.map(({ resource }) => store.inspect(resource)));
     expect(looks.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);

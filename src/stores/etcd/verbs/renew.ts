@@ -17,9 +17,10 @@ import { epitaph, type FoundPlace, standing } from './standing.ts';
 export async function renewAll(parts: EtcdParts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
   const sentAt = parts.clock.now();
   await prolongAll(parts, claims, sentAt);
+  const leases = claims.map((claim) => parts.own.find(claim)?.lease);
   const [looks, lives] = await Promise.all([
     lookFor(parts, claims),
-    Promise.allSettled(claims.map((claim) => parts.own.find(claim)?.lease.confirm())),
+    Promise.allSettled(leases.map((lease) => lease?.confirm())),
   ]);
   const missing = claims.filter((_, i) => looks[i] === undefined);
   const epitaphs = await epitaphsOf(parts, missing);
@@ -30,7 +31,7 @@ export async function renewAll(parts: EtcdParts, claims: readonly Claim[]): Prom
       if (own) parts.own.forget(own);
       return epitaphs.get(claim.id) ?? EXPIRED;
     }
-    const life = own && !look.place?.sealed ? lives[i] : undefined;
+    const life = own?.lease === leases[i] && !look.place?.sealed ? lives[i] : undefined;
     if (life?.status === 'rejected') throw life.reason;
     if (life?.value === false) return EXPIRED;
     if (!own && look.place && !look.place.sealed) await parts.leases.keepAlive(look.place.lease);
