@@ -5,7 +5,7 @@
  * one, however late, or write again what a broken connection left unanswered. That could make a
  * claim that core has long given up. So their queues, resends and reconnecting are off, and this
  * file replaces them:
- * - a request waits for a connection for a second at most, and for its turn as long as its caller
+ * - a request waits for a connection for two seconds, and for its turn as long as its caller
  *   allows; then it fails without having left. Requests keep their order, so that a release never
  *   overtakes its claim;
  * - when a connection breaks, the requests written on it have an unknown outcome and are never
@@ -25,8 +25,11 @@ import { Opening } from './opening.ts';
 import { Silence } from './silence.ts';
 import { closed, isLasting, type Judgement, type Source, type Wire } from './wire.ts';
 
-/** How long a request waits for a connection, and in all for its turn. */
-const CONNECT_MS = 1000;
+/**
+ * How long a request waits for a connection, and in all for its turn. The first packet of one, if
+ * it is lost, is sent again after a second (RFC 6298, 2.1).
+ */
+const CONNECT_MS = 2000;
 const LONGEST_TURN_MS = 10_000;
 /** A listening connection is silent by nature; only a ping shows that nothing can come any more. */
 const PING_MS = 5000;

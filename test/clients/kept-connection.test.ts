@@ -209,12 +209,12 @@ test('closed in the very turn in which it opens', async () => {
   expect(lines[0]?.closed).toBe(1);
 });
 
-test('a call waits for a connection for a second, for its turn longer', async () => {
+test('a call waits for a connection for two seconds, for its turn longer', async () => {
   vi.useFakeTimers();
   const { session } = scene(never);
   const early = session.call('look', []);
   const outcome = expect(early).rejects.toMatchObject(failed);
-  await pass(1000);
+  await pass(2000);
   await outcome;
   const { session: other, line } = await opened();
   line.answer = () => new Promise((resolve) => setTimeout(resolve, 2000, []));
@@ -224,16 +224,24 @@ test('a call waits for a connection for a second, for its turn longer', async ()
   expect(line.calls).toHaveLength(4);
 });
 
+test('a call outlives the loss of a first packet, which is sent again after a second', async () => {
+  vi.useFakeTimers();
+  const { session } = scene(() => new Promise((resolve) => setTimeout(resolve, 1001)));
+  const call = session.call('look', []);
+  await pass(1100);
+  expect(await call).toEqual(['look']);
+});
+
 test('a call has its turn on a connection that comes with the last input', async () => {
   vi.useFakeTimers();
   const { session, lines } = scene(async (line) => {
     line.answer = () => new Promise((resolve) => setTimeout(resolve, 500, []));
     // After those of both calls.
     await undefined;
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await new Promise((resolve) => setTimeout(resolve, 2000));
   });
   const all = ['a', 'b'].map((name) => session.call('look', [name], { withinMs: 20_000 }));
-  await pass(2000);
+  await pass(3000);
   await Promise.all(all);
   expect(lines[0]?.calls).toEqual(['look a', 'look b']);
 });
